@@ -7,7 +7,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from benchmarks.tools import seconds, table
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.risk.tables._singling import singling
 from reidrisk.risk.tables.groups import coded, counted, keys, numbered
 from reidrisk.risk.tables.points import Points
@@ -35,7 +35,7 @@ def people():
 
 def group_rows():
     content = people()
-    names, source = content.column_names, Source.memory(PEOPLE)
+    names, source = content.column_names, Origin.memory(PEOPLE)
 
     def per_record():
         group, groups = numbered(keys([coded(content[name], name, source) for name in names]))

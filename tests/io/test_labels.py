@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reidrisk.io import labels
 from reidrisk.io.labels import encode, find, label_array, union
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 NUMBERS = st.integers(-(10**18) + 1, 10**18 - 1) | st.integers(-5, 5)
 
@@ -17,7 +17,7 @@ def coded(values, chunks=1, kind=None):
     pieces = [
         pa.array(list(piece), kind) for piece in np.array_split(np.array(values, object), chunks)
     ]
-    return encode(pa.chunked_array(pieces), "label", Source.memory(len(values)))
+    return encode(pa.chunked_array(pieces), "label", Origin.memory(len(values)))
 
 
 @given(st.lists(NUMBERS, min_size=1), st.integers(1, 4))
@@ -55,7 +55,7 @@ def test_neighbours_that_end_alike_are_not_equal():
 
 def test_dictionaries_and_bytes_are_read_too():
     column = pa.chunked_array([pa.array(["b", "a", "b"]).dictionary_encode()])
-    assert encode(column, "label", Source.memory(3)).codes.tolist() == [1, 0, 1]
+    assert encode(column, "label", Origin.memory(3)).codes.tolist() == [1, 0, 1]
     assert coded([b"b", b"a"], kind=pa.binary()).labels.tolist() == ["a", "b"]
 
 
@@ -72,7 +72,7 @@ def test_a_list_of_labels_is_sorted():
 
 
 def test_places_name_the_file():
-    source = Source(("a.csv", "b.csv"), (2, 3))
+    source = Origin(("a.csv", "b.csv"), (2, 3))
     assert [source.place(row) for row in (0, 1, 2, 4)] == [
         "a.csv, row 1", "a.csv, row 2", "b.csv, row 1", "b.csv, row 3",
     ]  # fmt: skip

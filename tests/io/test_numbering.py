@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reidrisk.io import numbering
 from reidrisk.io.numbering import Numbering
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 TEXTS = st.lists(st.lists(st.text("ab0é", max_size=20), max_size=30), max_size=5)
 
@@ -68,5 +68,5 @@ def test_a_piece_may_be_a_part_of_another():
 def test_labels_are_sorted_in_the_end():
     memo = Numbering()
     (codes,) = memo.add([pa.array(["10", "9", "10"], pa.large_string())])
-    coded = memo.coded(codes, "user", Source.memory(3))
+    coded = memo.coded(codes, "user", Origin.memory(3))
     assert (coded.codes.tolist(), coded.labels.tolist()) == ([1, 0, 1], [9, 10])

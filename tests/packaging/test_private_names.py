@@ -14,9 +14,7 @@ WORD = re.compile(r"\w+")
 def top_names(module: Module) -> Iterator[str]:
     """Functions, classes and variables that a module defines and that others could import."""
     for node in module.tree.body:
-        if isinstance(node, ast.FunctionDef) and not is_command(node):
-            yield node.name
-        elif isinstance(node, ast.ClassDef) and "Protocol" not in map(ast.unparse, node.bases):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not is_exempt(node):
             yield node.name
         elif isinstance(node, ast.Assign):
             yield from (one.id for one in node.targets if isinstance(one, ast.Name))
@@ -24,9 +22,10 @@ def top_names(module: Module) -> Iterator[str]:
             yield node.target.id
 
 
-def is_command(node: ast.FunctionDef) -> bool:
-    """Click finds a command by its decorator and calls it by the function's name."""
-    return any("command" in ast.unparse(one) for one in node.decorator_list)
+def is_exempt(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Commands of click, which are called by their decorator, and protocols, which nobody calls."""
+    decorated = any("command" in ast.unparse(one) for one in node.decorator_list)
+    return decorated or "Protocol" in map(ast.unparse, getattr(node, "bases", ()))
 
 
 def used_only_at_home(found: Mapping[str, Module], elsewhere: set[str]) -> list[str]:

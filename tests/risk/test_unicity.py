@@ -14,7 +14,7 @@ from tests.snapshots import refuses
 
 from reidrisk.core.randomness import reference_uniforms
 from reidrisk.io.labels import encode
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.risk.tables._unicity import unicity
 from reidrisk.risk.tables.events import rounded, seconds_of, within
 from reidrisk.risk.tables.points import (
@@ -48,7 +48,7 @@ def reference(rows, known, seed=0):
 
 def of_rows(function, values, *more):
     """What a function of labels gives for each row."""
-    source = Source.memory(len(values))
+    source = Origin.memory(len(values))
     part = encode(pa.chunked_array([pa.array(values)]), "column", source)
     return function(part, *more, source)[part.codes].tolist()
 

@@ -129,7 +129,7 @@ class Attack(Protocol):
         ...
 
 
-class OfRelease(Attack, Protocol):
+class _OfRelease(Attack, Protocol):
     """An attack that knows the release: the one it was given, else the one of the view.
 
     Attributes:
@@ -177,14 +177,14 @@ def check_needs(attack: Attack, view: View) -> None:
             )
 
 
-class OfPanel(Attack, Protocol):
+class _OfPanel(Attack, Protocol):
     """An attack that learns from a panel: the one it was given, else the one of the view."""
 
     @property
     def panel(self) -> Observations | None: ...
 
 
-def panel_of(attack: OfPanel, view: View) -> Observations:
+def panel_of(attack: _OfPanel, view: View) -> Observations:
     """The panel that an attack learns from, if it needs one."""
     check_needs(attack, view)
     panel = view.panel if attack.panel is None else attack.panel
@@ -192,7 +192,7 @@ def panel_of(attack: OfPanel, view: View) -> Observations:
     return panel
 
 
-def release_of(attack: OfRelease, view: View, capability: type[Capability]) -> Capability:
+def release_of(attack: _OfRelease, view: View, capability: type[Capability]) -> Capability:
     """The release that an attack goes by, as one that has a capability."""
     check_needs(attack, view)
     release = view.release if attack.release is None else attack.release

@@ -9,7 +9,7 @@ import click
 from reidrisk.cli import console, options
 
 if TYPE_CHECKING:
-    from reidrisk.study._calibrate import Search
+    from reidrisk.study._calibrate import ParameterSearch
 
 _NOT_ENOUGH = 3
 """Exit code of a search in which nothing suffices."""
@@ -75,7 +75,7 @@ def calibrate(
         click.get_current_context().exit(_NOT_ENOUGH)
 
 
-def _tell(search: "Search", *, level: float) -> None:
+def _tell(search: "ParameterSearch", *, level: float) -> None:
     from reidrisk.study.text.numbers import at_most, at_most_beside, in_full
 
     name, grows, found = search.name, search.grows, search.found

@@ -38,10 +38,10 @@ _PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None), np.generic)
 def keep(compiled: Any) -> None:
     """Keep what numba compiles of a kernel on disk."""
     if hasattr(compiled, "_cache"):  # not if NUMBA_DISABLE_JIT is set
-        compiled._cache = KernelCache(compiled)  # noqa: SLF001  there is no other way
+        compiled._cache = _KernelCache(compiled)  # noqa: SLF001  there is no other way
 
 
-class KernelCache(NullCache):  # type: ignore[misc]
+class _KernelCache(NullCache):  # type: ignore[misc]
     """The cache of one kernel: numba asks it before compiling, and gives it the result.
 
     Args:

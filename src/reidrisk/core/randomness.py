@@ -24,11 +24,11 @@ Words = npt.NDArray[np.uint64]
 Draws = npt.NDArray[np.float64]
 
 # A product of 32-bit words needs 64 bits, and numba turns a mix of signed and unsigned into floats.
-MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-INCREMENTS = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_INCREMENTS = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 LOW, HALF = np.uint64(2**32 - 1), np.uint64(32)
 ROUNDS = 10
-SIGNED = range(-(2**63), 2**63)
+_SIGNED = range(-(2**63), 2**63)
 # A double holds 53 bits.
 SPARE, UNIT = np.uint64(11), 2.0**-53
 # So few draws are made by the definition, and nobody waits for a kernel.
@@ -111,9 +111,9 @@ def philox(identities: Words, block: np.uint64, key: np.uint64, words: Words) ->
         left, right = key & LOW, key >> HALF
         # Kept in the body: the loop over users becomes vector code only if nothing is called.
         for _ in range(ROUNDS):
-            one, two = MULTIPLIERS[0] * a, MULTIPLIERS[1] * c
+            one, two = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
             a, b, c, d = two >> HALF ^ b ^ left, two & LOW, one >> HALF ^ d ^ right, one & LOW
-            left, right = (left + INCREMENTS[0]) & LOW, (right + INCREMENTS[1]) & LOW
+            left, right = (left + _INCREMENTS[0]) & LOW, (right + _INCREMENTS[1]) & LOW
         words[0, user] = a | b << HALF
         words[1, user] = c | d << HALF
 
@@ -148,7 +148,7 @@ def _hash(text: str) -> int:
 
 def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
     """Users as numbers of up to 64 bits."""
-    if isinstance(users, range) and users.start in SIGNED and users.stop in SIGNED:
+    if isinstance(users, range) and users.start in _SIGNED and users.stop in _SIGNED:
         users = np.arange(users.start, users.stop, users.step)
     # Without object, numpy would turn a list of 1 and "1" into two equal strings.
     array = np.asarray(users) if hasattr(users, "__array__") else np.array(users, dtype=object)
@@ -170,7 +170,7 @@ def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
             f"{', '.join(sorted(kind.__name__ for kind in kinds))}: convert them to one of the two",
             code="mixed-ids",
         )
-    if min(values) < SIGNED.start or max(values) >= 2**64:
+    if min(values) < _SIGNED.start or max(values) >= 2**64:
         raise InvalidInput(
             f"user ids must fit in 64 bits, got {min(values)} to {max(values)}: "
             "pass longer ones as strings",

@@ -184,7 +184,7 @@ class Codec(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MappedArray:
+class _MappedArray:
     """The place of a memory-mapped array in its file, to be pickled instead of its content.
 
     Args:
@@ -204,7 +204,7 @@ class MappedArray:
     kind: str
 
     @classmethod
-    def of(cls, values: Tokens) -> "MappedArray | None":
+    def of(cls, values: Tokens) -> "_MappedArray | None":
         """Where an array lies in a file; None if it has none, or if it is copy-on-write."""
         map_, file = getattr(values, "_mmap", None), getattr(values, "filename", None)
         copied = getattr(values, "mode", "c") == "c"
@@ -403,11 +403,13 @@ class ArrayRows(NDArrayOperatorsMixin):
 
     def __getstate__(self) -> tuple[Any, ArrayCodec]:
         """A memory map travels as the name of its file, which is opened where it arrives."""
-        return MappedArray.of(self.values) or self.values, self.codec
+        return _MappedArray.of(self.values) or self.values, self.codec
 
     def __setstate__(self, state: tuple[Any, ArrayCodec]) -> None:
         values, codec = state
-        self._fill(read_only(values.opened() if isinstance(values, MappedArray) else values), codec)
+        self._fill(
+            read_only(values.opened() if isinstance(values, _MappedArray) else values), codec
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {' x '.join(map(str, self.values.shape))}>"
@@ -633,7 +635,7 @@ class SetRows(_TokenArrayRows):
 
 
 @dataclass(frozen=True)
-class BagCodec:
+class _BagCodec:
     """A bag of tokens for each user.
 
     Args:
@@ -827,9 +829,9 @@ class BagRows:
         return smallest_type(self.tokens)
 
     @property
-    def codec(self) -> BagCodec:
+    def codec(self) -> _BagCodec:
         """How bags are stored."""
-        return BagCodec(self.tokens, self.set_size)
+        return _BagCodec(self.tokens, self.set_size)
 
     def present(self) -> Mask:
         """Whether a bag holds anything, users x 1."""

@@ -70,7 +70,7 @@ class Question:
 
 
 Cost: TypeAlias = Callable[[Question], float]
-Condition: TypeAlias = Callable[[Observations], bool]
+_Condition: TypeAlias = Callable[[Observations], bool]
 
 
 def _unmeasured(question: Question) -> float:
@@ -94,7 +94,7 @@ class Search:
     scores: tuple[type, ...]
     run: Callable[[Observations, Any, Wanted, Engine], Matches]
     cost: Cost = _unmeasured
-    whenever: Condition | None = None
+    whenever: _Condition | None = None
     ranks_are_free: Callable[[Observations, Any], bool] | None = None
 
 
@@ -112,7 +112,7 @@ class Evidence:
     scores: tuple[type, ...]
     run: Callable[[Observations, Any, Engine], NDArray[np.float64]]
     cost: Cost = _unmeasured
-    whenever: Condition | None = None
+    whenever: _Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class PatternCount:
 
     run: Callable[[Observations, Codes, NDArray[np.int64], Engine, int], NDArray[np.int64]]
     cost: Cost
-    whenever: Condition | None = None
+    whenever: _Condition | None = None
 
 
 def cost_of_patterns(question: Question, counting: float) -> float:

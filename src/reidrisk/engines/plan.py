@@ -24,7 +24,7 @@ from reidrisk.scores import Score, TokenWeights
 from reidrisk.scores.shortlisted import Shortlisted
 
 Floats = NDArray[np.float64]
-Entry = TypeVar("Entry", bound=Search | Evidence | PatternCount)
+_Entry = TypeVar("_Entry", bound=Search | Evidence | PatternCount)
 Answer = TypeVar("Answer", Search, Evidence)
 
 _THE_BEST = Wanted()
@@ -134,7 +134,7 @@ def can_be_cut(score: Score) -> bool:
     return not isinstance(score, Shortlisted)
 
 
-def cheapest(question: Question, among: Sequence[Entry]) -> Entry:
+def cheapest(question: Question, among: Sequence[_Entry]) -> _Entry:
     """The plan entry that answers a question at the least cost.
 
     Args:

@@ -25,7 +25,7 @@ from reidrisk.information.entropies import (
     turing,
 )
 
-TOO_FEW = 0.1
+_TOO_FEW = 0.1
 """Share of pairs that came once, from which on there are too few users for the alphabet."""
 
 _LEANS = {
@@ -131,7 +131,7 @@ class CountedBits:
     @property
     def too_few(self) -> bool:
         """Whether there are too few users for the alphabet to trust the values."""
-        return self.seen_once > TOO_FEW
+        return self.seen_once > _TOO_FEW
 
     def __getitem__(self, name: str) -> Way:
         """A way by its name."""
@@ -362,7 +362,7 @@ def _between(
 def _warnings(pooled: CountedBits, slots: list[CountedBits]) -> tuple[str, ...]:
     """Whether there are too few users for the alphabet."""
     worst = max(range(len(slots)), key=lambda slot: slots[slot].seen_once)
-    if slots[worst].seen_once <= TOO_FEW:
+    if slots[worst].seen_once <= _TOO_FEW:
         return ()
     few = f"{pooled.users:,} users are too few for the alphabet"
     once = f"{slots[worst].seen_once:.0%} of the pairs in slot {worst + 1}"

@@ -29,7 +29,7 @@ from reidrisk.estimates.estimate import Estimate, EstimateOfBits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Strata = Callable[[Ints], Ints]
+_Strata = Callable[[Ints], Ints]
 """Tells the stratum of each code."""
 
 _DENSE = 1 << 22
@@ -58,7 +58,7 @@ class Tally:
     cells: Ints
 
     @classmethod
-    def of(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
+    def of(cls, codes: Ints, most: int, strata: _Strata) -> "Tally":
         """Count codes below `most`, users x slots.
 
         Args:
@@ -76,7 +76,7 @@ class Tally:
         return cls(found, counts, strata(found), np.sort(cells, axis=1))
 
     @classmethod
-    def of_all(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
+    def of_all(cls, codes: Ints, most: int, strata: _Strata) -> "Tally":
         """Count codes below `most`, and leave nobody out.
 
         Args:

@@ -14,7 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import numbers, one_of, table_of
 from reidrisk.io.epochs import order_of
 from reidrisk.io.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.times import days_as_text
 from reidrisk.people import cells
 from reidrisk.people.profiles import Absent, Counts, Profiles
@@ -97,7 +97,7 @@ def make_profiles(
     return from_table(*table_of(given), Choices(**choices))
 
 
-def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
+def from_table(table: pa.Table, source: Origin, choices: Choices) -> Profiles:
     """Profiles from a table with the columns user, epoch, token and perhaps weight."""
     if not table.num_rows:
         raise InvalidInput(
@@ -111,7 +111,7 @@ def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
 
 def assemble(
     rows: LongRows,
-    source: Source,
+    source: Origin,
     choices: Choices,
     *,
     present: NDArray[np.bool_] | None = None,
@@ -209,7 +209,7 @@ def _cells(rows: LongRows) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any
     return starts, members, weights
 
 
-def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
+def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Origin) -> LongRows:
     if taxonomy is None:
         return rows
     labels = label_array("taxonomy", taxonomy)
@@ -223,7 +223,7 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
 
 
 def in_epochs(
-    rows: LongRows, epochs: Labels, source: Source
+    rows: LongRows, epochs: Labels, source: Origin
 ) -> tuple[LongRows, NDArray[np.bool_] | None]:
     """The rows of the chosen epochs, and which of all rows these are."""
     if epochs is None:
@@ -234,7 +234,7 @@ def in_epochs(
         ordered = Coded(place[rows.epochs.codes], rows.epochs.labels[order])
         return replace(rows, epochs=ordered), None
     given = label_array("epochs", epochs)
-    asked = encode(pa.chunked_array([pa.array(epochs)]), "epochs", Source.memory(len(given)))
+    asked = encode(pa.chunked_array([pa.array(epochs)]), "epochs", Origin.memory(len(given)))
     missing = find(given, rows.epochs.labels) < 0
     if missing.any():
         raise InvalidInput(
@@ -257,14 +257,14 @@ def in_epochs(
     )
 
 
-def weights_of(table: pa.Table, source: Source) -> NDArray[Any]:
+def weights_of(table: pa.Table, source: Origin) -> NDArray[Any]:
     """The column of weights; without one every row weighs 1."""
     if "weight" not in table.column_names:
         return np.ones(table.num_rows, dtype=np.float32)
     return numbers(table["weight"], "weight", source)
 
 
-def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -> None:
+def check_weights(weights: NDArray[Any], source: Origin, name: str = "weight") -> None:
     """Name the first row whose weight is none."""
     with np.errstate(invalid="ignore"):
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
@@ -282,7 +282,7 @@ def _repeated(
     starts: NDArray[np.int64],
     place: int,
     members: NDArray[Any],
-    source: Source,
+    source: Origin,
 ) -> str:
     """Say where a user, epoch and token stand twice."""
     cell = int(np.searchsorted(starts, place, side="right")) - 1

@@ -38,18 +38,18 @@ NAMES = {
 # Other column names of our own tables.
 OURS = {"representation", "probability", "timestamp", "tokens"}
 # One typo away from a name above, but words of their own.
-OTHERWISE = {"time", "county", "court"}
+_OTHERWISE = {"time", "county", "court"}
 COUNTED = re.compile(r"[^a-zA-Z][cC]ounts?$|[a-z]Counts?$")
 SHORTEST, LONGEST = 4, 40
 # user, userid, usernumber; not useragent.
-ENDINGS = ("", "id", "ids", "no", "nr", "number", "name", "key", "code", "hash", "index")
-STARTS = ("", "id")
+_ENDINGS = ("", "id", "ids", "no", "nr", "number", "name", "key", "code", "hash", "index")
+_STARTS = ("", "id")
 
 
 def _spelled() -> dict[str, str]:
     found: dict[str, str] = {}
     for role, names in NAMES.items():
-        starts, endings = (("",), ("",)) if role == "count" else (STARTS, ENDINGS)
+        starts, endings = (("",), ("",)) if role == "count" else (_STARTS, _ENDINGS)
         for name in names.split():
             for start, ending in product(starts, endings):
                 found.setdefault(start + name + ending, role)
@@ -128,7 +128,7 @@ def like(name: str, word: str) -> bool:
     plain = _plain(name)
     if plain == word:
         return True
-    other = plain in OTHERWISE or plain in _ROLES or len(word) < SHORTEST
+    other = plain in _OTHERWISE or plain in _ROLES or len(word) < SHORTEST
     return not other and any(_is_typo(one, word) for one in (plain, plain.removesuffix("s")))
 
 

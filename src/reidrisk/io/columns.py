@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 # In CSV files a list is text, with nothing between two of these where nothing was seen: 3;;7
-BETWEEN = ";"
+_BETWEEN = ";"
 
 
-def table_of(given: Any) -> tuple[pa.Table, Source]:
+def table_of(given: Any) -> tuple[pa.Table, Origin]:
     """A dictionary of columns, an Arrow table or a data frame, and what messages call it."""
     try:
         table = given if isinstance(given, pa.Table) else pa.table(given)
@@ -27,7 +27,7 @@ def table_of(given: Any) -> tuple[pa.Table, Source]:
             "only: whole numbers, numbers, or text; write it so",
             code="malformed-table",
         ) from None
-    return table, Source.memory(table.num_rows)
+    return table, Origin.memory(table.num_rows)
 
 
 def column_of(name: str, values: Any) -> pa.ChunkedArray:
@@ -55,7 +55,7 @@ def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         )
 
 
-def refuse_nulls(column: pa.ChunkedArray, name: str, source: Source) -> None:
+def refuse_nulls(column: pa.ChunkedArray, name: str, source: Origin) -> None:
     """Name the first row in which the column is empty."""
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
@@ -70,7 +70,7 @@ def one_piece(column: pa.ChunkedArray) -> pa.Array:
     return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def numbers(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[Any]:
+def numbers(column: pa.ChunkedArray, name: str, source: Origin) -> NDArray[Any]:
     """A column of numbers, in single precision if that is how it came."""
     refuse_nulls(column, name, source)
     kind = column.type
@@ -83,17 +83,17 @@ def numbers(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[Any]:
     return np.asarray(one_piece(column).to_numpy(zero_copy_only=False), dtype=exact)
 
 
-def lists(column: pa.ChunkedArray, name: str, source: Source) -> pa.Array:
+def lists(column: pa.ChunkedArray, name: str, source: Origin) -> pa.Array:
     """A column of lists; text is cut into lists."""
     if holds_text(column.type):
         tight = pc.replace_substring_regex(
-            column.cast(pa.large_string()), rf"[ \t]*{BETWEEN}[ \t]*", BETWEEN
+            column.cast(pa.large_string()), rf"[ \t]*{_BETWEEN}[ \t]*", _BETWEEN
         )
-        column = pc.split_pattern(tight, BETWEEN)
+        column = pc.split_pattern(tight, _BETWEEN)
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         raise InvalidInput(
             f"{source}: column {name!r} holds {column.type}, but must hold lists; write lists, or "
-            f"text such as 3{BETWEEN}17",
+            f"text such as 3{_BETWEEN}17",
             code="wrong-column-type",
         )
     return one_piece(column)

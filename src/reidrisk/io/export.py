@@ -33,7 +33,7 @@ CHUNK = 1 << 17
 
 ANONYMOUS = "anonymous.parquet"
 
-Seen = Observations | Linked
+_Seen = Observations | Linked
 Site = tuple[NDArray[Any], Rows]
 """The users of some rows, and the rows."""
 
@@ -63,7 +63,7 @@ class _KnownUsers:
 
 
 def write_observations(
-    seen: Seen,
+    seen: _Seen,
     folder: AnyPath,
     *,
     ids: Any = None,
@@ -134,7 +134,7 @@ def write_observations(
 
 
 def write_tfrecord_observations(
-    seen: Seen,
+    seen: _Seen,
     path: AnyPath,
     *,
     ids: Any = None,
@@ -374,7 +374,7 @@ def _bytes(labels: NDArray[Any]) -> bytes:
     return "\0".join(map(str, labels.tolist())).encode(errors="surrogatepass")
 
 
-def _parts(seen: Seen) -> tuple[Observations, Any, Any]:
+def _parts(seen: _Seen) -> tuple[Observations, Any, Any]:
     """Rows, known users and names of tokens; None where they are not given."""
     if isinstance(seen, Linked):
         return seen.observations, seen.ids, seen.labels

@@ -14,7 +14,7 @@ from reidrisk.io.columns import column_of
 from reidrisk.io.labels import as_text, encode, is_text, label_array
 from reidrisk.io.parquet_rows import ParquetRows
 from reidrisk.io.parquet_survey import WHOLE
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.twins import ascend, refuse_stored_twins
 
 _PLAIN = re.compile(r"0|-?[1-9]\d{0,18}")
@@ -62,7 +62,7 @@ def in_order(name: str, values: Any) -> NDArray[Any]:
     """
     label_array(name, values)
     column = column_of(name, values)
-    coded = encode(column, name, Source.memory(len(column)))
+    coded = encode(column, name, Origin.memory(len(column)))
     return coded.labels[coded.codes]
 
 

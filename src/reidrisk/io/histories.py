@@ -23,17 +23,17 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io.assembly import Choices, LongRows, assemble
 from reidrisk.io.columns import holds_text, lists, one_piece, refuse_nulls, without_blanks
 from reidrisk.io.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.tables import TEXT, AnyPath, read_table
 from reidrisk.io.times import days, may_be_days, moments
 from reidrisk.people.profiles import Counts, Profiles
 
 Seconds = NDArray[np.int64]
 
-WEEK = timedelta(days=7)
+_WEEK = timedelta(days=7)
 # As seconds this is the year 5138; larger numbers are milliseconds, or stand for never.
-MOST_SECONDS = 10**11
-DAY = 86_400
+_MOST_SECONDS = 10**11
+_DAY = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _ADVICE = (
     "write all as 2023-05-17T08:30:00, as days such as 2023-05-17 or 20230517, or as whole seconds "
@@ -59,7 +59,7 @@ class Epochs:
         7
     """
 
-    length: timedelta = WEEK
+    length: timedelta = _WEEK
     start: datetime | None = None
     count: int | None = None
     every: timedelta | None = None
@@ -81,7 +81,7 @@ class Epochs:
             seconds: When visits were, since 1970.
         """
         length, step = _seconds(self.length), _seconds(self.every or self.length)
-        begin = _moment(self.start) if self.start else int(seconds.min()) // DAY * DAY
+        begin = _moment(self.start) if self.start else int(seconds.min()) // _DAY * _DAY
         last = (seconds - begin) // step
         count = self.count or max(1, int(last.max()) + 1)
         visits, epochs = [], []
@@ -186,7 +186,7 @@ def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
     if isinstance(domains, Mapping):
         pairs = [(name, token) for name, tokens in domains.items() for token in tokens or [None]]
         names, tokens = pa.array([name for name, _ in pairs]), pa.array([one for _, one in pairs])
-        source = Source(("the domain table",), (len(pairs),))
+        source = Origin(("the domain table",), (len(pairs),))
     else:
         names, tokens, source = _read_domains(domains)
     if not len(names):
@@ -202,7 +202,7 @@ def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
             f"{source}: no domain has a token; at least one is needed", code="no-tokens"
         )
     rows = np.flatnonzero(seen)
-    origin = Source(source.files, source.rows, record=lambda row: int(rows[row]))
+    origin = Origin(source.files, source.rows, record=lambda row: int(rows[row]))
     coded = encode(pa.chunked_array([tokens.drop_null()]), "token", origin)
     pairs_seen = np.stack([number[hosts.codes][seen], coded.codes], axis=1)
     unique = np.unique(pairs_seen, axis=0)
@@ -229,7 +229,7 @@ def normal_host(name: str) -> str:
         return host
 
 
-def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
+def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Origin]:
     """Pairs of domain and token, with null for a domain without any."""
     both = {"domain": TEXT, "token": TEXT, "tokens": TEXT}
     table, source = read_table(path, both, optional=("token", "tokens"))
@@ -249,22 +249,22 @@ def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
     tokens = pa.concat_arrays(
         [cut.flatten(), pa.nulls(len(rows) - len(owners), cut.type.value_type)]
     )
-    origin = Source(source.files, source.rows, record=lambda row: int(rows[row].as_py()))
+    origin = Origin(source.files, source.rows, record=lambda row: int(rows[row].as_py()))
     return names.take(rows), without_blanks(tokens), origin
 
 
 def _names(begins: Seconds) -> NDArray[Any]:
     """Names of epochs: the day on which each begins, with the time unless all begin at midnight."""
-    late = bool((begins % DAY).any())
+    late = bool((begins % _DAY).any())
     texts = np.datetime_as_string(begins.astype("datetime64[s]"), unit="s" if late else "D")
     return np.array([f"{text}Z" if late else str(text) for text in texts], object)
 
 
-def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
+def _timestamps(column: pa.ChunkedArray, source: Origin) -> Seconds:
     """Seconds since 1970."""
     refuse_nulls(column, "timestamp", source)
     seconds = _seconds_of(column, source)
-    if (wrong := np.abs(seconds) > MOST_SECONDS).any():
+    if (wrong := np.abs(seconds) > _MOST_SECONDS).any():
         raise InvalidInput(
             f"{source.place(int(wrong.argmax()))}: the timestamp is not the time of a visit: it "
             "lies beyond the year 5000; if these are milliseconds, divide them by 1000, and if it "
@@ -274,7 +274,7 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
     return seconds
 
 
-def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
+def _seconds_of(column: pa.ChunkedArray, source: Origin) -> Seconds:
     kind = column.type
     if pa.types.is_integer(kind):
         return _of_numbers(_whole(column), source)
@@ -297,7 +297,7 @@ def _whole(column: pa.ChunkedArray) -> Seconds:
     return np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
 
 
-def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
+def _of_numbers(numbers: Seconds, source: Origin) -> Seconds:
     """Whole seconds, unless they are days such as 20230517, which as seconds would be in 1970."""
     if not may_be_days(numbers):
         return numbers
@@ -311,7 +311,7 @@ def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
     return np.asarray(found.astype("datetime64[s]").astype(np.int64))
 
 
-def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
+def _of_texts(column: pa.ChunkedArray, source: Origin) -> Seconds:
     coded = one_piece(column).dictionary_encode()
     codes, times = coded.indices.to_numpy(), list(moments(coded.dictionary.to_pylist()))
     strange = np.array([time is None for time in times])[codes]
@@ -335,7 +335,7 @@ def _profiles(
     which: NDArray[np.int64],
     when: Coded,
     table: Domains,
-    source: Source,
+    source: Origin,
     choices: Choices,
 ) -> Profiles:
     """Count visits per user, epoch and token."""

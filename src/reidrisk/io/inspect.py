@@ -26,7 +26,7 @@ from reidrisk.io.labels import text_of
 from reidrisk.io.layouts import Layout
 from reidrisk.io.numbering import Numbering
 from reidrisk.io.plays import take_columns
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.streams import Progress, unchanged
 from reidrisk.io.tables import LAYOUT, TYPES, AnyPath, files_of
 
@@ -41,7 +41,7 @@ KINDS = {
     "lists": r"^[^;]*(;[^;]*)+$",
 }
 # Addresses, telephone and card numbers, hashes and keys.
-IDENTIFYING = re.compile(r".*@.*|[+(]?\d[\d ()/-]{6,}|(?=.*\d)[0-9a-fA-F-]{8,}|(?=.*\d)[\w-]{12,}")
+_IDENTIFYING = re.compile(r".*@.*|[+(]?\d[\d ()/-]{6,}|(?=.*\d)[0-9a-fA-F-]{8,}|(?=.*\d)[\w-]{12,}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,7 +161,7 @@ class _Values:
     empty: int = 0
     kind: str | None = None
 
-    def add(self, column: pa.ChunkedArray, name: str, source: Source) -> None:
+    def add(self, column: pa.ChunkedArray, name: str, source: Origin) -> None:
         kind = column.type
         if pa.types.is_nested(kind):
             self.kind, self.texts = "lists", None
@@ -242,7 +242,7 @@ def _count(
             code="duplicate-column",
         )
     for batch in opened.batches(names, dict.fromkeys(names, TEXT), watch):
-        source = Source((str(file),), (rows + batch.num_rows,))
+        source = Origin((str(file),), (rows + batch.num_rows,))
         for name, values in zip(names, seen, strict=True):
             values.add(batch[name], name, source)
         rows += batch.num_rows
@@ -266,7 +266,7 @@ def _examples(
     """The most common values, if all of them can be shown."""
     order = np.argsort(-often, kind="stable")[:SHOWN]
     found = [str(values[int(place)].as_py()) for place in order if people[place] >= SHARED]
-    if any(IDENTIFYING.fullmatch(one) for one in found):
+    if any(_IDENTIFYING.fullmatch(one) for one in found):
         return ()
     return tuple(one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in found)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import column_of, holds_text, one_piece, refuse_nulls
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 Numbers = NDArray[Any]
 
@@ -27,7 +27,7 @@ ONE, TEN = np.uint64(1), np.uint64(10)
 # Any number of 19 digits fits into 64 bits without sign.
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
-SPAN_PER_ROW = 4
+_SPAN_PER_ROW = 4
 # Rows at a time: text is compared with the interpreter's lock held, and nobody
 # would hear an interrupt.
 BLOCK = 1 << 16
@@ -46,7 +46,7 @@ class Coded:
     labels: NDArray[Any]
 
 
-def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+def encode(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
     """Number the labels of a column, all whole numbers or all text.
 
     Args:
@@ -63,7 +63,7 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     return _encode_text(text_of(column, name, source), name, source)
 
 
-def encode_users(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+def encode_users(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
     """Number the users of a column.
 
     Args:
@@ -76,7 +76,7 @@ def encode_users(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     return users
 
 
-def refuse_nobody(users: Coded, name: str, source: Source) -> None:
+def refuse_nobody(users: Coded, name: str, source: Origin) -> None:
     """Refuse users called NULL, NaN and the like: all such rows would count as one person.
 
     Args:
@@ -91,7 +91,7 @@ def refuse_nobody(users: Coded, name: str, source: Source) -> None:
         raise no_user(int(np.isin(users.codes, places[places >= 0]).argmax()), name, source)
 
 
-def no_user(row: int, name: str, source: Source) -> InvalidInput:
+def no_user(row: int, name: str, source: Origin) -> InvalidInput:
     """The error for a row whose user is NULL, NaN or the like.
 
     Args:
@@ -173,7 +173,7 @@ def label_array(name: str, values: Any) -> NDArray[Any]:
         values: The labels.
     """
     column = column_of(name, values)
-    coded = encode(column, name, Source.memory(len(column)))
+    coded = encode(column, name, Origin.memory(len(column)))
     if len(coded.labels) < len(column):
         twice = np.bincount(coded.codes).argmax()
         first, second = np.flatnonzero(coded.codes == twice)[:2] + 1
@@ -199,7 +199,7 @@ def not_in_taxonomy(place: str, what: str, labels: NDArray[Any]) -> str:
 
 
 def refuse_duplicate_users(
-    users: Coded, source: Source, advice: str = "remove one of the two"
+    users: Coded, source: Origin, advice: str = "remove one of the two"
 ) -> None:
     """Refuse users who have two rows; the message names the first such row.
 
@@ -227,7 +227,7 @@ def _whole(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
         return None
 
 
-def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+def text_of(column: pa.ChunkedArray, name: str, source: Origin) -> pa.ChunkedArray:
     """A column as text; bytes that are not UTF-8 are refused, also where Arrow promised UTF-8.
 
     Args:
@@ -279,7 +279,7 @@ def is_utf8(value: bytes) -> bool:
     return True
 
 
-def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+def _encode_text(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
     numbers = _numbers(column)
     if numbers is not None:
         return encode_numbers(numbers)
@@ -287,7 +287,7 @@ def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     refuse_blanks([whole], name, source)
     offsets, data = text_buffers(whole)
     run_of_row = np.empty(len(whole), dtype=np.int32)
-    heads = mark_runs(data, offsets, run_of_row)
+    heads = _mark_runs(data, offsets, run_of_row)
     if 2 * len(heads) > len(whole):
         return _encode_any(whole)
     coded = _encode_any(whole.take(pa.array(heads)))
@@ -301,7 +301,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
 
     def work(chunk: int, _: int) -> bool:
         offsets, data = text_buffers(column.chunk(chunk))
-        return parse_numbers(data, offsets, numbers[ends[chunk] : ends[chunk + 1]])
+        return _parse_numbers(data, offsets, numbers[ends[chunk] : ends[chunk + 1]])
 
     # One chunk first: names fail at once.
     if column.num_chunks and not work(0, 1):
@@ -318,7 +318,7 @@ def encode_numbers(values: NDArray[np.int64]) -> Coded:
     if not len(values):
         return Coded(np.empty(0, np.int32), values)
     low, high = int(values.min()), int(values.max())
-    if high - low > SPAN_PER_ROW * len(values):
+    if high - low > _SPAN_PER_ROW * len(values):
         return _encode_any(pa.array(values))
     number = np.zeros(high - low + 1, dtype=np.int32)
     codes = np.empty(len(values), dtype=np.int32)
@@ -345,7 +345,7 @@ def _encode_any(column: pa.Array) -> Coded:
     return Coded(number[coded.indices.to_numpy()], labels)
 
 
-def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Source) -> None:
+def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Origin) -> None:
     """Refuse empty text; the message names the first row that has it.
 
     Args:
@@ -377,7 +377,7 @@ def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]
 
 
 @kernel
-def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
+def _parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
     """Read every text as a whole number; False if one of them is not written plainly.
 
     Args:
@@ -417,7 +417,7 @@ def padded(offsets: Numbers, data: Numbers) -> bool:
 
 
 @kernel
-def mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
+def _mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
     """Number runs of equal neighbours.
 
     Returns the first row of each run.

@@ -53,7 +53,7 @@ _ONE_ROW = (
     "keep one of each user, drawn at random, or write all of a user as one basket; rows of one "
     "person are not independent, and intervals would take them for several people"
 )
-RENAMED = ("user", "tokens", "epoch", "token", "item")
+_RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,16 +212,16 @@ def read_linked(
           after  2 slots: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
     one_of("strangers", strangers, get_args(Strangers))
-    if unknown := set(columns or {}) - set(RENAMED):
+    if unknown := set(columns or {}) - set(_RENAMED):
         raise InvalidInput(
-            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}",
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(_RENAMED)}",
             code="unknown-column",
         )
     said = Layout() if layout is None else layout
     if isinstance(known, ParquetRows):
         labels = np.arange(known.tokens) if taxonomy is None else in_order("taxonomy", taxonomy)
         there = read_site(anonymous, said, columns or {})
-        return link_stored(known, there, labels=labels, strangers=strangers)
+        return _link_stored(known, there, labels=labels, strangers=strangers)
     file = files_of(known, TYPES)[0]
     notes = _notes(file)
     if NUMBERS in notes:
@@ -233,7 +233,7 @@ def read_linked(
             )
         stored, labels = ParquetRows(known), _shard_labels(file)
         there = read_site(anonymous, said, columns or {})
-        return link_stored(stored, there, labels=labels, strangers=strangers)
+        return _link_stored(stored, there, labels=labels, strangers=strangers)
     here, there = _read_known(known, said, columns or {}), read_site(anonymous, said, columns or {})
     if taxonomy is None:
         taxonomy = _noted_taxonomy(file, notes)
@@ -285,7 +285,7 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     )  # fmt: skip
 
 
-def link_stored(
+def _link_stored(
     known: ParquetRows, there: SiteRows, *, labels: NDArray[Any], strangers: Strangers
 ) -> Linked:
     """Find the users of a file among known rows on disk, whose users are read once and forgotten.

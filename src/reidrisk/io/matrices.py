@@ -16,7 +16,7 @@ from reidrisk.core.settings_syntax import offering
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.io.columns import numbers, table_of
 from reidrisk.io.labels import Coded, encode, encode_users
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.streams import refuse_expansion
 from reidrisk.io.tables import (
     TEXT,
@@ -28,7 +28,7 @@ from reidrisk.io.tables import (
 )
 
 COLUMNS = {"user": TEXT, "representation": TEXT, "probability": pa.float64()}
-ARRAYS = (".npy", ".npz")
+_ARRAYS = (".npy", ".npz")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,7 +38,7 @@ class LongMatrix:
     users: Coded
     representations: Coded
     probabilities: NDArray[np.float64]
-    source: Source
+    source: Origin
 
 
 @offering("columns")
@@ -53,13 +53,13 @@ def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -
         raise InvalidInput(f"the path of a matrix is a text, got {path!r}", code="not-a-path")
     place = Path(path)
     if not place.is_dir():
-        files_of(place, (*TYPES, *ARRAYS))
-    if place.suffix.lower() in ARRAYS and not place.is_dir():
+        files_of(place, (*TYPES, *_ARRAYS))
+    if place.suffix.lower() in _ARRAYS and not place.is_dir():
         return _array(place)
-    return long_matrix(*read_table(place, COLUMNS, columns))
+    return _long_matrix(*read_table(place, COLUMNS, columns))
 
 
-def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
+def _long_matrix(table: pa.Table, source: Origin) -> LongMatrix:
     """Number the users and representations of a table with the three columns.
 
     Args:
@@ -84,7 +84,7 @@ def long_matrix_of(given: Any) -> LongMatrix:
     """
     table, source = table_of(given)
     check_columns(source, table.column_names, COLUMNS, f"it needs {', '.join(COLUMNS)}")
-    return long_matrix(table, source)
+    return _long_matrix(table, source)
 
 
 def _array(file: Path) -> Any:

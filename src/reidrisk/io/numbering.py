@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.io.labels import Coded, encode, text_buffers
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 Numbers = NDArray[Any]
 
@@ -26,7 +26,7 @@ MIX, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 HALF_BITS, LOW = 32, np.int64(0xFFFFFFFF)
 WORD = 8
 LENGTH_BITS, LONG = 16, 0xFFFF
-AHEAD = 32
+_AHEAD = 32
 EMPTY = -1
 
 
@@ -47,7 +47,7 @@ class Numbering:
 
         def look_up(place: int, _: int = 0, *, add: bool = False) -> int:
             offsets, data = buffers[place]
-            return number_texts(
+            return _number_texts(
                 data, _words(data), offsets, hashes[place], numbers[place],
                 self.slots, self.texts, _words(self.texts), self.ends, self.count, add,
             )  # fmt: skip
@@ -71,7 +71,7 @@ class Numbering:
             self.count, pa.py_buffer(ends), pa.py_buffer(self.texts[: ends[-1]].copy())
         )
 
-    def coded(self, numbers: NDArray[np.int32], name: str, source: Source) -> Coded:
+    def coded(self, numbers: NDArray[np.int32], name: str, source: Origin) -> Coded:
         """A column of these numbers with sorted labels, all whole numbers or all text."""
         sorted_labels = encode(pa.chunked_array([self.labels()]), name, source)
         return Coded(sorted_labels.codes[numbers], sorted_labels.labels)
@@ -82,7 +82,7 @@ class Numbering:
         self.texts = _longer(self.texts, int(self.ends[self.count]) + size + WORD)
         if 2 * (self.count + texts) > len(self.slots):
             slots, hashes = _free(1 << (2 * (self.count + texts)).bit_length()), self._hashes()
-            move_slots(self.slots, hashes, slots)
+            _move_slots(self.slots, hashes, slots)
             self.slots = slots
 
     def _hashes(self) -> NDArray[np.int64]:
@@ -134,7 +134,7 @@ def hash_texts(data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers)
 
 
 @kernel
-def number_texts(  # noqa: C901, PLR0912  one loop, as it says
+def _number_texts(  # noqa: C901, PLR0912  one loop, as it says
     data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers, numbers: Numbers,
     slots: Numbers, texts: Numbers, text_words: Numbers, ends: Numbers, count: int, add: bool,
 ) -> int:  # fmt: skip
@@ -145,12 +145,12 @@ def number_texts(  # noqa: C901, PLR0912  one loop, as it says
     at once: three times as fast with a million texts.
     """
     mask = slots.shape[0] - 1
-    heads, begins = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
-    words_ahead = np.empty(AHEAD, np.uint64)
+    heads, begins = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
+    words_ahead = np.empty(_AHEAD, np.uint64)
     for row in range(numbers.size):
-        turn = row % AHEAD
+        turn = row % _AHEAD
         if turn == 0 and not add:
-            ahead = min(AHEAD, numbers.size - row)
+            ahead = min(_AHEAD, numbers.size - row)
             for more in range(ahead):
                 place = hashes[row + more] & mask
                 heads[more], begins[more] = slots[place, 0], slots[place, 1]
@@ -192,7 +192,7 @@ def number_texts(  # noqa: C901, PLR0912  one loop, as it says
 
 
 @kernel
-def move_slots(slots: Numbers, hashes: Numbers, more: Numbers) -> None:
+def _move_slots(slots: Numbers, hashes: Numbers, more: Numbers) -> None:
     """Into a table with more slots; all texts differ, so none is compared."""
     mask = more.shape[0] - 1
     for old in range(slots.shape[0]):

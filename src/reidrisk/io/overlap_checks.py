@@ -29,15 +29,15 @@ from reidrisk.io.times import moments
 if TYPE_CHECKING:
     from reidrisk.io.site_tables import SiteRows
 
-LITTLE = 0.5
+_LITTLE = 0.5
 """A warning is due if each table shares less than this part of its entries with the other."""
-ENOUGH = 20
+_ENOUGH = 20
 """With fewer entries in a table, a small overlap may be chance."""
-SPELT = 0.01
+_SPELT = 0.01
 """A warning is due if this part of the entries of a table is written otherwise in the other."""
 MANY = 10
 """A label that so many people have may be quoted: it identifies nobody."""
-LOOKED_AT = 100_000
+_LOOKED_AT = 100_000
 """Labels whose forms are compared: on each side those with the most entries."""
 
 Counts = NDArray[np.int64]
@@ -61,7 +61,7 @@ _NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class OverlapCheck:
+class _OverlapCheck:
     """How often each of some labels comes in two tables.
 
     Args:
@@ -105,7 +105,7 @@ class OverlapCheck:
         return np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
 
 
-def refuse_disjoint(overlap: OverlapCheck, where: str, advice: str) -> None:
+def _refuse_disjoint(overlap: _OverlapCheck, where: str, advice: str) -> None:
     """Refuse two tables that have no label in common, unless one of them has none at all.
 
     Args:
@@ -121,7 +121,7 @@ def refuse_disjoint(overlap: OverlapCheck, where: str, advice: str) -> None:
         )
 
 
-def overlap_warnings(overlap: OverlapCheck) -> Iterator[str]:
+def _overlap_warnings(overlap: _OverlapCheck) -> Iterator[str]:
     """A warning if two tables write labels in two ways, or else if they share few of them.
 
     Args:
@@ -131,7 +131,7 @@ def overlap_warnings(overlap: OverlapCheck) -> Iterator[str]:
         yield from found
         return
     parts = [overlap.part(side, overlap.shared) for side in (0, 1)]
-    if max(parts) < LITTLE and min(counts.sum() for counts in overlap.counts) >= ENOUGH:
+    if max(parts) < _LITTLE and min(counts.sum() for counts in overlap.counts) >= _ENOUGH:
         yield (
             f"Little is shared: {_percent(parts[1])} of the entries of {TABLES[1]} have "
             f"{overlap.one} that is also in {TABLES[0]}, and {_percent(parts[0])} the other way "
@@ -140,7 +140,7 @@ def overlap_warnings(overlap: OverlapCheck) -> Iterator[str]:
         )
 
 
-def spelling_warnings(overlap: OverlapCheck) -> Iterator[str]:
+def spelling_warnings(overlap: _OverlapCheck) -> Iterator[str]:
     """A warning if one table has labels that the other has too, but in another form.
 
     Args:
@@ -152,7 +152,7 @@ def spelling_warnings(overlap: OverlapCheck) -> Iterator[str]:
     pairs = [_same_meaning(overlap, texts, side) for side in (0, 1)]
     parts = [overlap.part(side, mine[:, 0]) for side, mine in enumerate(pairs)]
     worst = int(np.argmax(parts))
-    if parts[worst] < SPELT:
+    if parts[worst] < _SPELT:
         return
     mine, other = pairs[worst].T
     yield (
@@ -163,18 +163,18 @@ def spelling_warnings(overlap: OverlapCheck) -> Iterator[str]:
     )
 
 
-def _same_meaning(overlap: OverlapCheck, texts: NDArray[Any], side: int) -> Counts:
+def _same_meaning(overlap: _OverlapCheck, texts: NDArray[Any], side: int) -> Counts:
     """Pairs of labels that mean the same: one of a side alone, one of the other side."""
-    mine, other = overlap.only(side)[:LOOKED_AT], np.flatnonzero(overlap.counts[1 - side])
+    mine, other = overlap.only(side)[:_LOOKED_AT], np.flatnonzero(overlap.counts[1 - side])
     if not len(mine):
         return np.empty((0, 2), np.int64)
-    most = other[np.argsort(-overlap.counts[1 - side][other], kind="stable")][:LOOKED_AT]
+    most = other[np.argsort(-overlap.counts[1 - side][other], kind="stable")][:_LOOKED_AT]
     place = {canonical(texts[label]): label for label in most[::-1].tolist()}
     pairs = [(label, place.get(canonical(texts[label]))) for label in mine.tolist()]
     return np.array([pair for pair in pairs if pair[1] is not None], np.int64).reshape(-1, 2)
 
 
-def describe_difference(overlap: OverlapCheck) -> str:
+def describe_difference(overlap: _OverlapCheck) -> str:
     """What only one table has: an example that many people share, else the forms in words.
 
     Args:
@@ -183,14 +183,14 @@ def describe_difference(overlap: OverlapCheck) -> str:
     return _describe(overlap, 1, overlap.only(1), overlap.only(0))
 
 
-def _describe(overlap: OverlapCheck, side: int, mine: Counts, other: Counts) -> str:
+def _describe(overlap: _OverlapCheck, side: int, mine: Counts, other: Counts) -> str:
     names = (TABLES[side], TABLES[1 - side])
     for one, two in zip(mine[:MANY].tolist(), other[:MANY].tolist(), strict=False):
         if overlap.holders and overlap.holders(side, one) >= MANY <= overlap.holders(1 - side, two):
             quoted = (_quoted(overlap.labels[label]) for label in (one, two))
             return " and ".join(map("{} in {}".format, quoted, names))
     texts = as_text(overlap.labels)
-    told = [forms(texts[some[:LOOKED_AT]]) for some in (mine, other)]
+    told = [forms(texts[some[:_LOOKED_AT]]) for some in (mine, other)]
     if told[0] == told[1]:
         return f"both write {told[0]}"
     return " against ".join(
@@ -206,7 +206,7 @@ def _percent(part: float) -> str:
     return f"{100 * part:.2g} %"
 
 
-def user_overlap(here: "SiteRows", there: "SiteRows") -> OverlapCheck:
+def user_overlap(here: "SiteRows", there: "SiteRows") -> _OverlapCheck:
     """The users of two tables; none is ever quoted.
 
     Args:
@@ -217,7 +217,7 @@ def user_overlap(here: "SiteRows", there: "SiteRows") -> OverlapCheck:
     counts = [np.zeros(len(labels), np.int64) for _ in range(2)]
     for rows, count in zip((here, there), counts, strict=True):
         count[find(rows.users.labels, labels)] = 1
-    return OverlapCheck("user", labels, (counts[0], counts[1]))
+    return _OverlapCheck("user", labels, (counts[0], counts[1]))
 
 
 def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
@@ -230,11 +230,11 @@ def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     if here.form != "epochs":
         return
     counts = [(rows.in_slots() != MISSING).sum(axis=0) for rows in (here, there)]
-    overlap = OverlapCheck("epoch", as_text(here.slots), (counts[0], counts[1]),
+    overlap = _OverlapCheck("epoch", as_text(here.slots), (counts[0], counts[1]),
                   lambda side, slot: int(counts[side][slot]))  # fmt: skip
     advice = f"{_ALIKE}; or, if they are of other times, leave the epochs out to compare baskets"
-    refuse_disjoint(overlap, _both(here, there), advice)
-    yield from overlap_warnings(overlap)
+    _refuse_disjoint(overlap, _both(here, there), advice)
+    yield from _overlap_warnings(overlap)
 
 
 def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
@@ -248,18 +248,18 @@ def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
         for slot, name in enumerate(here.slots.tolist()):
             overlap = _column_overlap(here, there, slot, str(name))
             advice = f"{_ALIKE}, or leave this column out"
-            refuse_disjoint(overlap, _both(here, there), advice)
-            yield from overlap_warnings(overlap)
+            _refuse_disjoint(overlap, _both(here, there), advice)
+            yield from _overlap_warnings(overlap)
         return
     sites, every = (here, there), len(here.labels)
-    overlap = OverlapCheck(
+    overlap = _OverlapCheck(
         "item" if here.bags else "token",
         here.labels,
         (_counts(here.tokens, every), _counts(there.tokens, every)),
         lambda side, token: _holders(sites[side], token),
     )
-    refuse_disjoint(overlap, _both(here, there), _ALIKE)
-    yield from overlap_warnings(overlap)
+    _refuse_disjoint(overlap, _both(here, there), _ALIKE)
+    yield from _overlap_warnings(overlap)
     if not here.bags:
         yield from _check_slots(here, there)
 
@@ -270,7 +270,7 @@ def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     apart = []
     for slot, columns in enumerate(zip(here.in_slots().T, there.in_slots().T, strict=True)):
         one, two = (_counts(column, every) for column in columns)
-        if min(one.sum(), two.sum()) >= ENOUGH and not ((one > 0) & (two > 0)).any():
+        if min(one.sum(), two.sum()) >= _ENOUGH and not ((one > 0) & (two > 0)).any():
             apart.append(str(here.slots[slot]) if len(here.slots) else str(slot + 1))
     if apart:
         more = f" and {len(apart) - _PLAIN:,} more" if len(apart) > _PLAIN else ""
@@ -281,13 +281,13 @@ def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
         )
 
 
-def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -> OverlapCheck:
+def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -> _OverlapCheck:
     """The values of one column; a label is the name of the column, "=" and the value."""
     counts = [_counts(rows.in_slots()[:, slot], len(rows.labels)) for rows in (here, there)]
     mine = np.flatnonzero(counts[0] + counts[1])
     values = np.array([label[len(name) + 1 :] for label in here.labels[mine]], object)
     found = counts[0][mine], counts[1][mine]
-    return OverlapCheck(
+    return _OverlapCheck(
         f"value of column {name}", values, found, lambda side, at: int(found[side][at])
     )
 

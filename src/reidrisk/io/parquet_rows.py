@@ -30,7 +30,7 @@ from reidrisk.io.columns import one_piece, refuse_nulls
 from reidrisk.io.formats.parquet import SUFFIX
 from reidrisk.io.labels import refuse_blanks, text_of
 from reidrisk.io.parquet_survey import TEXT, WHOLE, Held, ParquetSurvey, refuse_difference, survey
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.shards import USER
 from reidrisk.io.streams import Progress
 from reidrisk.io.tables import AnyPath, files_of
@@ -438,7 +438,7 @@ class ParquetRows:
             )
         column = file.table(int(self.groups[group]), [USER]).column(0)
         start = int(self.starts[group] - self.before[self.owners[group]])
-        source = Source((str(file.path),), (start + len(column),), record=lambda row: start + row)
+        source = Origin((str(file.path),), (start + len(column),), record=lambda row: start + row)
         refuse_nulls(column, USER, source)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)

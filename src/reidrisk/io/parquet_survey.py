@@ -111,7 +111,7 @@ _mine = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class _Survey:
     """What the metadata of a file says.
 
     Args:
@@ -136,7 +136,7 @@ class Survey:
     users: str | None
 
 
-def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) -> Survey:
+def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) -> _Survey:
     """Read the metadata of a file; the file is compared with its manifest, if it has one.
 
     Args:
@@ -155,10 +155,10 @@ def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) 
         lowest = tuple(_lowest(opened, path, names, held, every))
         groups = range(opened.metadata.num_row_groups)
         rows = tuple(opened.metadata.row_group(group).num_rows for group in groups)
-    return Survey(file, rows, names, held, lowest, every, numbers, _users(schema))
+    return _Survey(file, rows, names, held, lowest, every, numbers, _users(schema))
 
 
-def refuse_difference(one: Survey, other: Survey) -> None:
+def refuse_difference(one: _Survey, other: _Survey) -> None:
     """Refuse two files that have different columns.
 
     Args:

@@ -35,7 +35,7 @@ from reidrisk.io.labels import (
     union,
 )
 from reidrisk.io.layouts import Layout
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.tables import (
     PEOPLE,
     TEXT,
@@ -67,15 +67,15 @@ class _Tables:
     choices: Choices
     files: int
 
-    def read(self, file: Path) -> tuple[Any, Source]:
+    def read(self, file: Path) -> tuple[Any, Origin]:
         """The rows of a file."""
         table = read_file(file, PEOPLE, self.columns, _OPTIONAL, self.layout, self.files)
-        return table, Source((str(file),), (table.num_rows,))
+        return table, Origin((str(file),), (table.num_rows,))
 
     def users(self, file: Path) -> NDArray[Any]:
         """The users of a file, each once."""
         table = read_file(file, {"user": TEXT}, self.columns, (), self.layout, self.files)
-        return encode_users(table["user"], "user", Source((str(file),), (table.num_rows,))).labels
+        return encode_users(table["user"], "user", Origin((str(file),), (table.num_rows,))).labels
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ def open_profiles(
     tables = _Tables(people_columns(said, columns), said, chosen, len(files))
     before = tuple(map(_state, files))
     first = [_look(file, tables) for file in files]
-    source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
+    source = Origin(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
     text = any(one.text for one in first)
     starts = np.cumsum([0, *(one.users for one in first)])
@@ -458,7 +458,7 @@ def _refuse_duplicate_users(everybody: _UsersOfAllFiles, ends: list[tuple[Any, A
         ) from wrong
 
 
-def _taken(every: NDArray[Any], choices: Choices, source: Source) -> NDArray[Any]:
+def _taken(every: NDArray[Any], choices: Choices, source: Origin) -> NDArray[Any]:
     """The epochs that are taken, in their order."""
     nobody = Coded(np.empty(0, np.int32), every)
     kept, _ = in_epochs(LongRows(nobody, nobody, nobody, np.empty(0)), choices.epochs, source)

@@ -29,7 +29,7 @@ from reidrisk.io.formats.protocol import TEXT, TableFile
 from reidrisk.io.labels import Coded, encode_numbers, refuse_blanks, refuse_nobody, text_of
 from reidrisk.io.layouts import Layout
 from reidrisk.io.numbering import Numbering
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.signs import is_number
 from reidrisk.io.streams import Progress, unchanged
 from reidrisk.io.tables import (
@@ -45,7 +45,7 @@ from reidrisk.io.tables import (
 )
 from reidrisk.people.profiles import Profiles
 
-ROLES = ("user", "item", "count", "epoch")
+_ROLES = ("user", "item", "count", "epoch")
 
 
 def read_plays(
@@ -99,9 +99,9 @@ def read_plays(
                     code="columns-differ",
                 )
             watch = _part(progress, sum(sizes[:place]), sum(sizes))
-            here = Source((str(file),), (0,))
+            here = Origin((str(file),), (0,))
             rows.append(_stream(opened, taken, columns, here, watch, before=sum(rows)))
-    source = Source(tuple(map(str, files)), tuple(rows))
+    source = Origin(tuple(map(str, files)), tuple(rows))
     if not sum(rows):
         raise InvalidInput(
             f"{source}: there are no rows; at least one is needed", code="empty-table"
@@ -152,7 +152,7 @@ class Labels:
         self._texts = Numbering()
         self._whole: bool | None = None
 
-    def add(self, column: pa.ChunkedArray, name: str, source: Source) -> None:
+    def add(self, column: pa.ChunkedArray, name: str, source: Origin) -> None:
         """The next rows."""
         kind = column.type
         if pa.types.is_dictionary(kind):
@@ -172,7 +172,7 @@ class Labels:
         refuse_blanks(text.chunks, name, source)
         self.parts += self._texts.add(text.chunks)
 
-    def coded(self, name: str, source: Source) -> Coded:
+    def coded(self, name: str, source: Origin) -> Coded:
         """All rows, their labels in sorted order."""
         rows = np.concatenate(self.parts)
         self.parts = []
@@ -186,7 +186,7 @@ def _stream(
     opened: TableFile,
     taken: dict[str, str],
     columns: dict[str, Any],
-    source: Source,
+    source: Origin,
     progress: Progress | None,
     before: int,
 ) -> int:
@@ -195,7 +195,7 @@ def _stream(
     rows = 0
     for read in within_memory(ahead(opened.batches(list(kinds), kinds, progress)), str(source)):
         total = rows + read.num_rows
-        here = Source(source.files, (total,), record=partial(operator.add, rows))
+        here = Origin(source.files, (total,), record=partial(operator.add, rows))
         batch, owner = _unpacked(read, taken["item"], here)
         if owner is not None:
             here = replace(here, record=(rows + owner).__getitem__)
@@ -214,7 +214,7 @@ def _stream(
 
 
 def _unpacked(
-    rows: pa.Table, name: str, source: Source
+    rows: pa.Table, name: str, source: Origin
 ) -> tuple[pa.Table, NDArray[np.int64] | None]:
     """A row for each item where rows hold lists of them, and the row that each came from."""
     if not pa.types.is_nested(rows.schema.field(name).type):
@@ -232,7 +232,7 @@ def _unpacked(
     return rows.take(owner).set_column(rows.column_names.index(name), name, items), owner
 
 
-def _long_rows(columns: dict[str, Any], source: Source) -> LongRows:
+def _long_rows(columns: dict[str, Any], source: Origin) -> LongRows:
     users = columns["user"].coded("user", source)
     refuse_nobody(users, "user", source)
     items = columns["item"].coded("item", source)
@@ -281,7 +281,7 @@ def _by_place(file: Path, opened: DelimitedTable, said: dict[str, str]) -> dict[
     sample = [row[2] for row in opened.cut.sample if len(row) > 2]  # noqa: PLR2004
     if said or len(names) not in (2, 3) or not all(map(is_number, sample)):
         raise InvalidInput(_unclear(file, list(names), "user", []), code="unclear-column")
-    return dict(zip(ROLES, names, strict=False))
+    return dict(zip(_ROLES, names, strict=False))
 
 
 def _unclear(file: Path, names: list[str], role: str, fitting: list[str]) -> str:
@@ -301,11 +301,11 @@ def _naming(role: str) -> str:
 
 
 def _advice() -> str:
-    return f"name the right one with {', '.join(map(setting, offered(*ROLES)))}"
+    return f"name the right one with {', '.join(map(setting, offered(*_ROLES)))}"
 
 
 def _said(layout: Layout) -> dict[str, str]:
-    said = {role: getattr(layout, role) for role in ROLES}
+    said = {role: getattr(layout, role) for role in _ROLES}
     return {role: name for role, name in said.items() if name is not None}
 
 

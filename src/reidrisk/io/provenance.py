@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Origin:
     """One file or several, with the number of rows of each.
 
     Args:

@@ -22,9 +22,9 @@ OWN = {".csv": ",", ".tsv": "\t"}
 SAID = {"\t": "tab", " ": "space"}
 UTF_8_MARK, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
+_AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
 LINES = 200
-AS_MANY = "give each line as many, with nothing between two separators where nothing is"
+_AS_MANY = "give each line as many, with nothing between two separators where nothing is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def find_cut(
     return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample, sure)
 
 
-def ragged(place: str, found: int, model: str, width: int, advice: str = AS_MANY) -> str:
+def ragged(place: str, found: int, model: str, width: int, advice: str = _AS_MANY) -> str:
     """The message for a line with other than as many entries as it should have."""
     entries = "1 entry" if found == 1 else f"{found} entries"
     return f"{place}: {entries}, and {model} has {width}; {advice}"
@@ -146,7 +146,7 @@ def is_number(text: str) -> bool:
 
 def is_amount(text: str) -> bool:
     """Whether a text is a number as people write them: 1,5 or 1.000 besides."""
-    return is_number(text) or AMOUNT.fullmatch(text.strip()) is not None
+    return is_number(text) or _AMOUNT.fullmatch(text.strip()) is not None
 
 
 def spoken(separator: str) -> str:

@@ -35,7 +35,7 @@ from reidrisk.io.labels import (
     union,
 )
 from reidrisk.io.layouts import Layout
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 from reidrisk.io.times import days_as_text
 
@@ -70,7 +70,7 @@ class SiteRows:
     labels: NDArray[Any]
     slots: NDArray[Any]
     form: Form
-    source: Source
+    source: Origin
 
     @classmethod
     def slotted(
@@ -78,7 +78,7 @@ class SiteRows:
         users: Coded,
         tokens: NDArray[np.int32],
         labels: NDArray[Any],
-        source: Source,
+        source: Origin,
         *,
         slots: NDArray[Any] | None = None,
         form: Form = "lists",
@@ -265,7 +265,7 @@ def _names(
     return names
 
 
-def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Source]:
+def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Origin]:
     table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
     if not table.num_rows:
         raise InvalidInput(
@@ -296,7 +296,7 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
 
 
 def _filled(
-    column: pa.ChunkedArray, name: str, source: Source
+    column: pa.ChunkedArray, name: str, source: Origin
 ) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
     """The entries of a column that are not empty, and their rows."""
     kind = column.type
@@ -309,12 +309,12 @@ def _filled(
     return values.drop_null(), rows
 
 
-def _at(source: Source, rows: NDArray[np.int64]) -> Source:
+def _at(source: Origin, rows: NDArray[np.int64]) -> Origin:
     """The source of the entries of some rows."""
-    return Source(source.files, source.rows, record=lambda entry: int(rows[entry]))
+    return Origin(source.files, source.rows, record=lambda entry: int(rows[entry]))
 
 
-def _in_lists(table: pa.Table, source: Source) -> SiteRows:
+def _in_lists(table: pa.Table, source: Origin) -> SiteRows:
     users = encode_users(table["user"], "user", source)
     column = table["tokens"]
     refuse_nulls(column, "tokens", source)
@@ -338,7 +338,7 @@ def _in_lists(table: pa.Table, source: Source) -> SiteRows:
     return SiteRows(users, starts, tokens, labels, np.empty(0), "lists", source)
 
 
-def _in_items(table: pa.Table, source: Source) -> SiteRows:
+def _in_items(table: pa.Table, source: Origin) -> SiteRows:
     users = encode_users(table["user"], "user", source)
     tokens = encode(table["token"], "token", source)
     order = np.lexsort((tokens.codes, users.codes))  # whatever the order of rows in the file
@@ -351,7 +351,7 @@ def _in_items(table: pa.Table, source: Source) -> SiteRows:
     )  # fmt: skip
 
 
-def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
+def _in_epochs(table: pa.Table, source: Origin) -> SiteRows:
     users = encode_users(table["user"], "user", source)
     epochs = encode(days_as_text(table["epoch"]), "epoch", source)
     tokens = encode(table["token"], "token", source)
@@ -376,7 +376,7 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
     )
 
 
-def _check_slots(rows: int, slots: int, source: Source) -> None:
+def _check_slots(rows: int, slots: int, source: Origin) -> None:
     """Refuse more slots than fit into memory; rows are held twice while they are sorted."""
     what = f"{source}: {rows:,} rows with {slots:,} slots"
     check_fits(8 * rows * slots, what, "use coarser epochs, or fewer rows")
@@ -392,7 +392,7 @@ def rows_of_site(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
     return rows.in_bags(tokens) if rows.bags else rows.in_slots()
 
 
-_READERS: dict[str, tuple[tuple[str, ...], Callable[[pa.Table, Source], SiteRows]]] = {
+_READERS: dict[str, tuple[tuple[str, ...], Callable[[pa.Table, Origin], SiteRows]]] = {
     "tokens": (("user", "tokens"), _in_lists),
     "epoch": (("user", "epoch", "token"), _in_epochs),
     "token": (("user", "token"), _in_items),

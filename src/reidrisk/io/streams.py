@@ -25,7 +25,7 @@ GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 DAMAGED = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 # Tables as people write them shrink to a tenth, logs of one and the same line to a hundredth.
 MOST_TIMES, ANY_TIMES_UNTIL = 200, 1 << 28
-ALLOWED = "REIDRISK_MOST_EXPANSION"
+_ALLOWED = "REIDRISK_MOST_EXPANSION"
 # Read between two looks at how far it is.
 PORTION = 1 << 24
 GIBIBYTE, MEBIBYTE = 1 << 30, 1 << 20
@@ -132,7 +132,7 @@ def refuse_expansion(file: Path, given: int, taken: int) -> None:
         raise TooLarge(
             f"{file}: {_amount(given)} and more come out of {_amount(taken)}, {times:,} times as "
             "much; tables seldom shrink so far. If it is one, unpack it or write it otherwise, or "
-            f"allow more than {_most_times()} times with {ALLOWED}={2 * times} in the environment",
+            f"allow more than {_most_times()} times with {_ALLOWED}={2 * times} in the environment",
             code="suspicious-expansion",
         )
 
@@ -174,10 +174,10 @@ def _is_content(entry: zipfile.ZipInfo) -> bool:
 
 
 def _most_times() -> int:
-    said = os.environ.get(ALLOWED, "")
+    said = os.environ.get(_ALLOWED, "")
     if said and not said.isdecimal():
         raise InvalidInput(
-            f"{ALLOWED} in the environment is a whole number, got {said!r}",
+            f"{_ALLOWED} in the environment is a whole number, got {said!r}",
             code="not-a-whole-number",
         )
     return int(said or MOST_TIMES)

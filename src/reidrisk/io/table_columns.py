@@ -10,7 +10,7 @@ from reidrisk.core.settings_syntax import setting
 from reidrisk.io.columns import table_of
 from reidrisk.io.formats import open_table
 from reidrisk.io.layouts import Layout
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, read_table
 
 
@@ -19,7 +19,7 @@ def column_name(name: str) -> str:
     return f"column {name}" if name.isdecimal() else name
 
 
-def columns_of(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
+def columns_of(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Origin]:
     """Some columns of a table, and what messages call it.
 
     Args:

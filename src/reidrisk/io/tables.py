@@ -26,7 +26,7 @@ from reidrisk.io.formats.parquet import ParquetTable, parquet_file
 from reidrisk.io.formats.protocol import TEXT, TableFile
 from reidrisk.io.labels import label_array
 from reidrisk.io.layouts import Layout
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.signs import is_amount
 from reidrisk.io.streams import unchanged
 from reidrisk.people.profiles import Profiles
@@ -58,8 +58,8 @@ _PACKED = ("", ".gz", ".zip")
 _USUAL = (".csv", ".tsv")
 _OTHER = (".txt", ".dat", ".data", ".test")
 # File types of a folder of tables; files of other types in it may be notes.
-PARTS = (*(kind + packed for packed in _PACKED for kind in _USUAL), ".parquet")
-TYPES = (*PARTS, *(kind + packed for packed in _PACKED for kind in _OTHER), ".zip")
+_PARTS = (*(kind + packed for packed in _PACKED for kind in _USUAL), ".parquet")
+TYPES = (*_PARTS, *(kind + packed for packed in _PACKED for kind in _OTHER), ".zip")
 
 
 def read_profiles(
@@ -141,7 +141,7 @@ def read_table(
     *,
     optional: tuple[str, ...] = (),
     layout: Layout = LAYOUT,
-) -> tuple[pa.Table, Source]:
+) -> tuple[pa.Table, Origin]:
     """Read some columns of one file, or of all files of a folder.
 
     Args:
@@ -161,13 +161,13 @@ def read_table(
         )
     files = files_of(path, TYPES)
     tables = [read_file(file, types, columns or {}, optional, layout, len(files)) for file in files]
-    source = Source(tuple(map(str, files)), tuple(table.num_rows for table in tables))
+    source = Origin(tuple(map(str, files)), tuple(table.num_rows for table in tables))
     refuse_unlike({tuple(table.column_names) for table in tables}, source, optional)
     return joined(tables, source), source
 
 
 def refuse_unlike(
-    columns: Collection[tuple[str, ...]], source: Source, optional: tuple[str, ...]
+    columns: Collection[tuple[str, ...]], source: Origin, optional: tuple[str, ...]
 ) -> None:
     """Refuse files of which only some have an optional column.
 
@@ -184,7 +184,7 @@ def refuse_unlike(
         )
 
 
-def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
+def joined(tables: Sequence[pa.Table], source: Origin) -> pa.Table:
     """Tables one after the other; types that do not go together are refused.
 
     Args:
@@ -211,7 +211,7 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
     known = _spoken(types)
     if place.is_dir():
         inside = sorted(place.iterdir())
-        usual = tuple(kind for kind in types if kind in PARTS)
+        usual = tuple(kind for kind in types if kind in _PARTS)
         found = [file for file in inside if _has_type(file, usual)]
         found = found or [file for file in inside if _has_type(file, types)]
         if not found:
@@ -272,7 +272,7 @@ def read_file(
             _refuse_weights(file, opened, list(taken.values()))
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
         parts = list(within_memory(opened.batches(list(taken.values()), kinds, None), str(file)))
-    return joined(parts, Source((str(file),), (0,))).rename_columns(list(taken))
+    return joined(parts, Origin((str(file),), (0,))).rename_columns(list(taken))
 
 
 def refuse_mixed_cases(opened: TableFile, files: int) -> None:

@@ -9,7 +9,7 @@ from reidrisk.io.labels import text_of
 from reidrisk.io.layouts import Layout
 from reidrisk.io.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 
-UTILITIES = {"Standard": 0, "High": 1}
+_UTILITIES = {"Standard": 0, "High": 1}
 DIGITS = 18
 
 
@@ -88,12 +88,12 @@ def _above(name: str, tokens: dict[str, int]) -> int:
 def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
     found: dict[str, int] = {}
     for place, root, bucket in _pairs(path):
-        if bucket not in UTILITIES:
+        if bucket not in _UTILITIES:
             raise InvalidInput(
                 f"{place}: this is not a utility bucket; write High or Standard",
                 code="invalid-utility",
             )
-        found[root] = UTILITIES[bucket]
+        found[root] = _UTILITIES[bucket]
     roots = ["/" + name.split("/")[1] for name in names]
     for root in roots:
         if root not in found:

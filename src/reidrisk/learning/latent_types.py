@@ -27,7 +27,7 @@ from reidrisk.people.bottom_k import BottomK, Kept
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]
-Mixture: TypeAlias = tuple[Floats, Floats]
+_Mixture: TypeAlias = tuple[Floats, Floats]
 
 _BLOCK = 1 << 13
 """Users per call of the kernel: it fixes the order of sums, so it must not depend on cores."""
@@ -91,7 +91,7 @@ class TypeModel:
         return phi
 
     def climb(
-        self, rows: Sample, start: Mixture, steps: int, tolerance: float
+        self, rows: Sample, start: _Mixture, steps: int, tolerance: float
     ) -> tuple[Floats, Floats, list[float]]:
         """Take steps until one gains less than the tolerance per user.
 
@@ -123,7 +123,7 @@ class TypeModel:
             weights, phi = load / load.sum(), self.best(real + self.pseudo[:, None])
         return weights, phi, history
 
-    def merge(self, mixture: Mixture, types: int) -> Mixture:
+    def merge(self, mixture: _Mixture, types: int) -> _Mixture:
         """Merge the two types whose union loses least likelihood, until so many types are left.
 
         The loss in a slot is the entropy of what the union shows, less that of its parts.
@@ -374,7 +374,7 @@ def _count(tokens: NDArray[np.integer], size: int) -> Floats:
     return np.bincount(tokens[tokens != MISSING], minlength=size).astype(np.float64)
 
 
-def _begin(rows: Sample, model: TypeModel, types: int) -> Mixture:
+def _begin(rows: Sample, model: TypeModel, types: int) -> _Mixture:
     """Types around one user each: half what that user was shown, half what everyone is."""
     everyone = model.pseudo / model.pseudo.sum()
     counts = np.column_stack([_count(row, everyone.size) for row in rows[:types]])

@@ -87,7 +87,7 @@ class _Begin(Protocol):
         """The network, on the CPU."""
 
 
-Blank = Callable[[Mapping[str, Any], int, int, bool], Any]
+_Blank = Callable[[Mapping[str, Any], int, int, bool], Any]
 """A network for weights that were kept: by their names, tokens, slots, and whether conditional."""
 
 
@@ -105,7 +105,7 @@ class Recipe:
 
     name: str
     begin: _Begin
-    blank: Blank
+    blank: _Blank
     training: Training
     configuration: Mapping[str, Any] = field(default_factory=dict)
 

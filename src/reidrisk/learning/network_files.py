@@ -32,7 +32,7 @@ from reidrisk.core.optional import guest
 from reidrisk.errors import InvalidInput, TooLarge
 
 safetensors: Any = guest("safetensors", "torch")
-safetensors_torch: Any = guest("safetensors.torch", "torch")
+_safetensors_torch: Any = guest("safetensors.torch", "torch")
 
 _SAID, _SEAL = "reidrisk", "sha256"
 _NO_SEAL = "0" * 64
@@ -59,7 +59,7 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     copies = {name: one.detach().to("cpu", copy=True).contiguous() for name, one in tensors.items()}
     # One note holds everything: safetensors writes several in arbitrary order.
     text = json.dumps({**said, _SEAL: _NO_SEAL}, allow_nan=False, sort_keys=True)
-    content = safetensors_torch.save(copies, metadata={_SAID: text})
+    content = _safetensors_torch.save(copies, metadata={_SAID: text})
     seal = sha256(content)
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     if head > _LENGTH + _MOST_HEADER:
@@ -96,7 +96,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     if sha256(unsealed, memoryview(content)[len(head) :]) != seal:
         raise _damaged(file, what, "its checksum is that of other content")
     try:
-        return said, safetensors_torch.load(content)
+        return said, _safetensors_torch.load(content)
     except (safetensors.SafetensorError, AssertionError, KeyError, RuntimeError) as wrong:
         raise _damaged(file, what, "its tensors are not where it says") from wrong
 

@@ -52,7 +52,7 @@ class Size:
     dropout: float = 0.1
 
 
-class PairModel(torch.nn.Module):  # type: ignore[misc]
+class _PairModel(torch.nn.Module):  # type: ignore[misc]
     """Two rows to one logit.
 
     Args:
@@ -106,7 +106,7 @@ class PairModel(torch.nn.Module):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, eq=False)
-class PairScore:
+class _PairScore:
     """The logit that two rows are one person's.
 
     Args:
@@ -116,7 +116,7 @@ class PairScore:
 
     unit: ClassVar[Unit] = NATS
 
-    network: PairModel
+    network: _PairModel
     tokens: int
 
     def check(self, observations: Observations) -> None:
@@ -168,7 +168,7 @@ def learn_pair_network(
     size: Size,
     how: Training,
     progress: Callable[[Look, float], None] | None = None,
-) -> tuple[PairScore, Trained]:
+) -> tuple[_PairScore, Trained]:
     """Train the network on pairs of a panel, and watch it on others.
 
     Args:
@@ -181,7 +181,7 @@ def learn_pair_network(
     learning, others = pairs.split(how.seed)
     device = device_named(how.device)
     with repeatable(how.seed, how.threads):
-        network = PairModel(tokens, pairs.slots, size)
+        network = _PairModel(tokens, pairs.slots, size)
     ours, theirs = (
         [torch.tensor(symbols_of(rows, tokens), device=device) for rows in (one.known, one.shown)]
         for one in (learning, others)
@@ -204,7 +204,7 @@ def learn_pair_network(
         return float(network.loss(theirs[0], theirs[1], fixed))
 
     trained = train(network, loss, held_out, len(learning), how, progress)
-    return PairScore(network.to("cpu").double().eval(), tokens), trained
+    return _PairScore(network.to("cpu").double().eval(), tokens), trained
 
 
 def _parts(total: int, size: int) -> list[slice]:

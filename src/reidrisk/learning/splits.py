@@ -21,7 +21,7 @@ MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
-class UserSplit:
+class _UserSplit:
     """Numbers of users, each in exactly one part, in random order.
 
     Attributes:
@@ -42,7 +42,7 @@ def split_users(
     held_out: float = 0.1,
     tested: float = 0.1,
     least: int = _LEAST,
-) -> UserSplit:
+) -> _UserSplit:
     """Split users at random.
 
     Args:
@@ -79,7 +79,7 @@ def split_users(
             f"{whole_number('least', least, least=1):,}; use more users",
             code="too-few-users",
         )
-    return UserSplit(rest, held, tests)
+    return _UserSplit(rest, held, tests)
 
 
 def names_of(rows: NDArray[np.integer]) -> NDArray[np.uint64]:

@@ -106,7 +106,7 @@ class People(Protocol):
 
 
 @runtime_checkable
-class IdsOnDemand(Protocol):
+class _IdsOnDemand(Protocol):
     """People whose ids are made on demand: for more of them than fit into memory."""
 
     def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -116,5 +116,5 @@ class IdsOnDemand(Protocol):
 
 def ids_of(people: People, rows: NDArray[np.int64]) -> NDArray[Any]:
     """Ids of some people, by their rows."""
-    ids = people.ids_of(rows) if isinstance(people, IdsOnDemand) else people.ids[rows]
+    ids = people.ids_of(rows) if isinstance(people, _IdsOnDemand) else people.ids[rows]
     return np.asarray(ids)

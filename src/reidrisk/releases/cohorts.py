@@ -62,7 +62,7 @@ class Cohorts:
         """One: the cohort."""
         return 1
 
-    def surveyed(self, people: People) -> "CohortsOf":
+    def surveyed(self, people: People) -> "_CohortsOf":
         """The release with its cohorts."""
         if people.users < self.users:
             raise InvalidInput(
@@ -80,11 +80,11 @@ class Cohorts:
         cohorts = (rank * count // people.users).astype(np.int32)
         order = np.argsort(ids, kind="stable")
         least = int(np.bincount(cohorts, minlength=count).min())
-        return CohortsOf(ids[order], cohorts[order], count, least)
+        return _CohortsOf(ids[order], cohorts[order], count, least)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CohortsOf:
+class _CohortsOf:
     """Cohorts of people who were surveyed.
 
     Attributes:

@@ -19,7 +19,7 @@ from reidrisk.releases.postprocess import Mapped, labels_of, mapped
 from reidrisk.releases.protocol import AnyRelease, Release, Tokens, alphabet, name_of, prepared
 from reidrisk.releases.support import merged, tokens_of
 
-Dates = Literal["day", "week", "month", "year"]
+_Dates = Literal["day", "week", "month", "year"]
 _WAYS = ("users", "depth", "rounding", "dates")
 """How tokens are made coarser: exactly one of these is given."""
 
@@ -74,7 +74,7 @@ class Generalised:
         safer_as_it_grows=True,
         kw_only=True,
     )
-    dates: Dates | None = parameter(
+    dates: _Dates | None = parameter(
         None, help="Tokens are dates, of which only this is shown", kw_only=True
     )
     taxonomy: tuple[str, ...] | None = parameter(

@@ -172,7 +172,7 @@ def known_release(release: AnyRelease | None, people: People | None) -> Release 
 
 
 @runtime_checkable
-class OwnAlphabet(Protocol):
+class _OwnAlphabet(Protocol):
     """A release that shows other tokens than those that people have."""
 
     def tokens(self, people: People) -> int:
@@ -183,11 +183,11 @@ class OwnAlphabet(Protocol):
 def alphabet(release: AnyRelease, people: People) -> int:
     """Size of the alphabet of what a release shows."""
     shows = prepared(release, people)
-    return shows.tokens(people) if isinstance(shows, OwnAlphabet) else people.tokens
+    return shows.tokens(people) if isinstance(shows, _OwnAlphabet) else people.tokens
 
 
 @runtime_checkable
-class OwnKind(Protocol):
+class _OwnKind(Protocol):
     """A release that shows rows of another kind than one token for each slot."""
 
     def codec(self, people: People) -> Codec:
@@ -197,7 +197,7 @@ class OwnKind(Protocol):
 
 def codec_of(release: Release, people: People) -> Codec:
     """How what a prepared release shows of people is stored."""
-    if isinstance(release, OwnKind):
+    if isinstance(release, _OwnKind):
         return release.codec(people)
     return TokenCodec.of((release.slots(people),), alphabet(release, people))
 

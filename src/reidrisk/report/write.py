@@ -17,10 +17,10 @@ from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import listed
 from reidrisk.study.text.verdict import text
 
-__all__ = ["Edition", "files", "html", "text"]
+__all__ = ["files", "html", "text"]
 
-Edition = Literal["long", "signoff"]
-_EDITIONS: tuple[Edition, ...] = get_args(Edition)
+_Edition = Literal["long", "signoff"]
+_EDITIONS: tuple[_Edition, ...] = get_args(_Edition)
 """The kinds of page that can be made of a result."""
 
 
@@ -28,7 +28,7 @@ def html(
     result: Result,
     path: str | os.PathLike[str],
     *,
-    edition: Edition = "long",
+    edition: _Edition = "long",
     sections: Sequence[SectionOf] = (),
     digest: str | None = None,
 ) -> Path:

@@ -98,7 +98,7 @@ def run(
     outputs = [Path(folder) / name for name in (RECORD, PAGE)]
     keep_inputs(outputs, size.files.values())
     described = _described(size, inputs)
-    kept = ReproductionStore(Path(folder), {"schema": SCHEMA, "what": described}, GUESTS)
+    kept = _ReproductionStore(Path(folder), {"schema": SCHEMA, "what": described}, GUESTS)
     modules = tuple(chapters.CHAPTERS if only is None else only)
     steps = [
         (module, f"{_name(module)}: {step.name}", step)
@@ -133,7 +133,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class ReproductionStore(RunStore):
+class _ReproductionStore(RunStore):
     """The folder of a reproduction: `steps/`, then `reproduction.json` and `reproduction.html`."""
 
     schema: ClassVar[str] = SCHEMA
@@ -186,7 +186,7 @@ class ReproductionStore(RunStore):
         )
 
 
-def _checked(kept: ReproductionStore, step: ChapterStep, name: str) -> tuple[Row, ...]:
+def _checked(kept: _ReproductionStore, step: ChapterStep, name: str) -> tuple[Row, ...]:
     """What a step gives, as it will be found; every row says why it is marked so."""
     rows = tuple(step.run())
     for row in rows:

@@ -22,7 +22,7 @@ from reidrisk.risk.bounds import BOUNDS, BoundOf, bound_named
 from reidrisk.risk.bounds.protocol import RANDOM_USER, ThreatModel
 
 
-class Recorded(Protocol):
+class _Recorded(Protocol):
     """An attack as a result records it."""
 
     @property
@@ -46,7 +46,7 @@ class Recorded(Protocol):
         ...
 
 
-class SpectrumFigure(Protocol):
+class _SpectrumFigure(Protocol):
     """A figure of a spectrum."""
 
     @property
@@ -168,7 +168,9 @@ def card_of_model(attack: Card) -> Card:
     )
 
 
-def cards_of(attackers: Sequence[Recorded], figures: Sequence[SpectrumFigure]) -> tuple[Card, ...]:
+def cards_of(
+    attackers: Sequence[_Recorded], figures: Sequence[_SpectrumFigure]
+) -> tuple[Card, ...]:
     """Threat models of a result: of its attacks, then of all other figures, each once.
 
     A result records what an attack knows and assumes. The rest is taken from the attack of that
@@ -184,14 +186,14 @@ def cards_of(attackers: Sequence[Recorded], figures: Sequence[SpectrumFigure]) -
     return (*attacks.values(), *others.values())
 
 
-def _recorded(one: Recorded) -> Card:
+def _recorded(one: _Recorded) -> Card:
     own = own_attack(one.name)
     if own is not None and (own().knows, own().assumes) == (one.knows, one.assumes):
         return card_of(own())
     return recorded_card(one.name, one.knows, one.assumes, likelihood=one.likelihood)
 
 
-def _of_figure(figure: SpectrumFigure, attacks: dict[str, Card]) -> Card:
+def _of_figure(figure: _SpectrumFigure, attacks: dict[str, Card]) -> Card:
     model = figure.name.removeprefix(WITHIN)
     if model != figure.name:
         own = own_attack(model)

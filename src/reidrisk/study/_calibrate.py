@@ -61,7 +61,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ParameterSearch:
     """A parameter of a study that was searched.
 
     Attributes:
@@ -87,7 +87,7 @@ def search(
     high: str | float | None = None,
     engine: SearchEngine | None = None,
     watch: Callable[[str, int, int], None] | None = None,
-) -> Search:
+) -> ParameterSearch:
     """Find the first value of a parameter with which a study keeps a limit.
 
     Args:
@@ -101,7 +101,7 @@ def search(
         watch: Called before each measurement with the value in words, its place, and how many
             there are at most.
     """
-    name = usual_parameter(study) if name is None else name
+    name = _usual_parameter(study) if name is None else name
     parameter = searched(study, name)
     values = values_of(parameter, low, high)
     check_targets(study, source, name, values, max_risk=max_risk)
@@ -116,7 +116,7 @@ def search(
     found = first_enough(measure, values, max_risk=max_risk, level=study.level)
     users = most_users(study, source, name, values)
     told = advice(found, users) if found.enough is None else None
-    return Search(name, bool(parameter.safer_as_it_grows), found, told)
+    return ParameterSearch(name, bool(parameter.safer_as_it_grows), found, told)
 
 
 def first_enough(
@@ -321,7 +321,7 @@ def searched(study: Study, name: str) -> Parameter:
     return parameter
 
 
-def usual_parameter(study: Study) -> str:
+def _usual_parameter(study: Study) -> str:
     """What is searched if nothing is said: the one parameter of the release that can be.
 
     Where several can be, it is noise, if that is one of them.

@@ -74,7 +74,7 @@ def judge_run(
         *doubts(stored.result, checks, limits, before),
     )
     passed = all(check.passed for check in checks) and not (strict and found)
-    aside = tuple(few_unassessed(stored.result, limits))
+    aside = tuple(_few_unassessed(stored.result, limits))
     return Judgement(stored, other, checks, found, aside, passed)
 
 
@@ -114,7 +114,7 @@ def _belongs(result_file: Path, result: Result) -> bool:
     )
 
 
-def few_unassessed(result: Result, limits: Limits) -> Iterator[str]:
+def _few_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """A sentence on targets who are in no figure, if they are so few that there is no doubt."""
     worst = _least_assessed(result, limits)
     if worst is not None and 0 < _share_unassessed(worst) <= MOST_UNASSESSED:

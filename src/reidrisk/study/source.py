@@ -151,7 +151,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PeopleSource:
+class _PeopleSource:
     """People whom a release shows.
 
     Args:
@@ -231,7 +231,7 @@ class PeopleSource:
                 "from a file use sizes",
                 code="needs-synthetic-people",
             )
-        return PeopleSource(replace(self.people, users=users))
+        return _PeopleSource(replace(self.people, users=users))
 
     def epoch_order(self) -> str:
         """How the epochs of a table were put in order."""
@@ -484,7 +484,7 @@ def source_of(thing: AnySource) -> Source:
         return LinkedSource(thing)
     if isinstance(thing, Observations):
         return LinkedSource(_Unnamed(thing))
-    return thing if isinstance(thing, Source) else PeopleSource(thing)
+    return thing if isinstance(thing, Source) else _PeopleSource(thing)
 
 
 def _count_gaps(blocks: Blocks, *, codec: Codec) -> int:

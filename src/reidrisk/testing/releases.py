@@ -32,13 +32,13 @@ from reidrisk.testing.check import is_frozen, promise
 
 USERS, TOKENS, EPOCHS = 12, 6, 2
 REPEATS, PAIRS = 600, 4
-MOST_SQUARES = 60.0
+_MOST_SQUARES = 60.0
 """Of a chi-square statistic per user: far beyond chance for the few outcomes of small worlds."""
 
 Rows = NDArray[np.integer[Any]]
 
 
-class Turned:
+class _Turned:
     """The same people, the last first."""
 
     def __init__(self, people: People) -> None:
@@ -124,7 +124,7 @@ def _check_survey(release: Surveys, shows: Release, people: People, seed: int) -
     _keeps(release.slots(people) == shows.slots(people), "the slots it says before a survey")
     rows = _show(shows, people, seed=seed)
     _keeps(_same(rows, _show(prepared(release, people), people, seed=seed)), "one survey each time")
-    turned = Turned(people)
+    turned = _Turned(people)
     other = _show(prepared(release, turned), turned, seed=seed)
     _keeps(_same(rows, other[::-1]), "that the order of people changes no survey")
 
@@ -209,7 +209,7 @@ def _check_sites(release: Release, people: People, seed: int) -> None:
         often = expected >= 5  # as chi-square wants it
         squares = ((table - expected)[often] ** 2 / expected[often]).sum()
         _keeps(
-            bool(squares < MOST_SQUARES + 2 * often.sum()),
+            bool(squares < _MOST_SQUARES + 2 * often.sum()),
             "that sites draw on their own, or to say that they do not",
         )
 
@@ -276,7 +276,7 @@ def _check_exact(release: Release, people: People, exact: ExactRows, seed: int) 
     often = chances * REPEATS >= 5
     expected = np.where(often, chances * REPEATS, 1.0)
     squares = (np.where(often, (counts - expected) ** 2, 0.0) / expected).sum(axis=1)
-    _keeps(bool((squares < MOST_SQUARES + 2 * often.sum(axis=1)).all()),
+    _keeps(bool((squares < _MOST_SQUARES + 2 * often.sum(axis=1)).all()),
            "to show rows as often as exact rows say")  # fmt: skip
 
 

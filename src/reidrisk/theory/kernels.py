@@ -177,16 +177,16 @@ def _exceeds(one: Floats, other: Floats, factor: float, delta: float) -> bool:
     high, low = -delta, 0.0
     for place in range(len(one)):
         product, product_low = _exact_product(factor, other[place])
-        part, part_low = exact_sum_of_two(one[place], -product)
+        part, part_low = _exact_sum_of_two(one[place], -product)
         part_low -= product_low
         if not part + part_low <= 0.0:  # nor where a product is beyond all floats
-            high, lost = exact_sum_of_two(high, part)
+            high, lost = _exact_sum_of_two(high, part)
             low += lost + part_low
     return not high + low <= 0.0
 
 
 @kernel
-def exact_sum_of_two(a: float, b: float) -> tuple[float, float]:
+def _exact_sum_of_two(a: float, b: float) -> tuple[float, float]:
     """A float and a smaller one that are a + b together (Knuth)."""
     total = a + b
     part = total - a

@@ -26,7 +26,7 @@ from reidrisk.theory.matrix import NUMBERS, TOLERANCE, Floats, MatrixLike, Repre
 from reidrisk.theory.numerics import UpperBound, upper_sum
 from reidrisk.theory.optimum import as_rule, random_user_optimum, whole_numbers
 
-MatchingRule = Callable[[NDArray[np.int64]], Any]
+_MatchingRule = Callable[[NDArray[np.int64]], Any]
 """What is seen at each position -> the user named there (n,), or chances position x user."""
 
 _MOST_STEPS = 1_000_000_000
@@ -81,7 +81,7 @@ def matching_optimum(matrix: MatrixLike) -> float:
     return min(float(right / matrix.users), 1.0)
 
 
-def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
+def matching_accuracy(matrix: MatrixLike, rule: _MatchingRule) -> float:
     """Accuracy of any matching rule, by asking it for every outcome that can occur.
 
     Args:
@@ -121,7 +121,7 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
     return float(right / math.factorial(matrix.users) / matrix.users)
 
 
-def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
+def one_by_one(matrix: MatrixLike, rule: Any) -> _MatchingRule:
     """Turn a rule for one random user into a matching rule that answers each position on its own.
 
     The accuracy is the same.  Paper: lemma 4.
@@ -147,7 +147,7 @@ def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
     return answer
 
 
-def optimal_matching(matrix: MatrixLike) -> MatchingRule:
+def optimal_matching(matrix: MatrixLike) -> _MatchingRule:
     """The accuracy-optimal rule: at each position the user of the largest posterior chance.
 
     It looks at one position at a time and may name a user twice. For a dozen users at most.
@@ -170,7 +170,7 @@ def optimal_matching(matrix: MatrixLike) -> MatchingRule:
     return answer
 
 
-def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
+def likeliest_assignment(matrix: MatrixLike) -> _MatchingRule:
     """The permutation under which everything seen is most likely.
 
     It is not the most accurate rule, but feasible for thousands of users.

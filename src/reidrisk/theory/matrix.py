@@ -133,11 +133,11 @@ class RepresentationMatrix:
         """
         from reidrisk.io.columns import column_of
         from reidrisk.io.labels import encode
-        from reidrisk.io.provenance import Source
+        from reidrisk.io.provenance import Origin
 
         name = "representations"
         column = column_of(name, representations)
-        shown = encode(column, name, Source((name,), (len(column),)))
+        shown = encode(column, name, Origin((name,), (len(column),)))
         everyone = np.arange(len(column))
         return cls(
             scipy.sparse.csc_array((np.ones(len(column)), (everyone, shown.codes))),

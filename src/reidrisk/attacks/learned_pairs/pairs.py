@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Array = NDArray[Any]
-Rows32: TypeAlias = NDArray[np.int32]
+_Rows32: TypeAlias = NDArray[np.int32]
 _Counted: TypeAlias = tuple[Ints, Ints]
 """Different codes, words x codes, and how often each occurs."""
 
@@ -157,7 +157,7 @@ class PairCodes:
         sizes = np.array([column.classes for column in columns])
         return cls(columns, compared, sizes, np.array(word), np.array(unit), span)
 
-    def counted(self, known: Rows32, shown: Tokens) -> _Counted:
+    def counted(self, known: _Rows32, shown: Tokens) -> _Counted:
         """The different codes of known rows beside a target, and how often each occurs."""
         codes = np.zeros((self.word[-1] + 1, len(known)), np.int64)
         for word, mine in enumerate(codes):
@@ -171,7 +171,7 @@ class PairCodes:
             return np.flatnonzero(times)[None], times[times > 0]
         return _merged([(codes, np.ones(len(known), np.int64))])
 
-    def classes(self, codes: Ints) -> Rows32:
+    def classes(self, codes: Ints) -> _Rows32:
         """The classes of each slot, codes x slots."""
         parts = zip(self.word, self.unit, self.sizes, strict=True)
         columns = [(codes[word] // unit % size).astype(np.int32) for word, unit, size in parts]

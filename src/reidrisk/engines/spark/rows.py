@@ -55,7 +55,7 @@ _BLOCK_BYTES = 1 << 26
 _ANSWERS, _ANSWER_BYTES = 8, 1 << 24  # answers that are remembered, and the size of the largest
 
 
-class RowSource(Protocol):
+class _RowSource(Protocol):
     """Rows that the executors can get, in units that are never split between partitions."""
 
     @property
@@ -82,7 +82,7 @@ def as_sent(rows: Rows) -> Any:
     if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
         return rows
     if isinstance(rows, ArrayRows) and isinstance(rows.values, np.memmap):
-        return MappedPart(rows) if rows.values.filename is not None else None
+        return _MappedPart(rows) if rows.values.filename is not None else None
     return None
 
 
@@ -209,7 +209,7 @@ def whole(facts: Facts, most: int = 1) -> BlockCut:
 
 
 @dataclass(frozen=True, eq=False)
-class MappedPart:
+class _MappedPart:
     """Rows in a memory map, sent by the name of its file.
 
     Args:
@@ -311,7 +311,7 @@ class _OfFacts(CodecRows):
 
 
 @dataclass(frozen=True, eq=False)
-class RowsThere(_OfFacts):
+class _RowsThere(_OfFacts):
     """What a handle on rows becomes on an executor: all that is known of the rows, but no rows.
 
     Args:
@@ -343,7 +343,7 @@ class SparkRows(_OfFacts):
         first: The number of the first of these rows there.
     """
 
-    source: RowSource
+    source: _RowSource
     whole: Facts
     facts: Facts
     first: int = 0
@@ -353,7 +353,7 @@ class SparkRows(_OfFacts):
         return f"<SparkRows {self.users:,} x {self.slots}>"
 
     def __reduce__(self) -> Any:
-        return RowsThere, (self.facts,)
+        return _RowsThere, (self.facts,)
 
     def prefix(self, slots: int) -> "SparkRows":
         """The same users after their first `slots` slots."""

@@ -132,7 +132,7 @@ def search(
     return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 
-def search_normalised(
+def _search_normalised(
     observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a faster score with the same values if there is one, else by a scan."""
@@ -464,6 +464,6 @@ def _add_likelihoods(
 
 PLAN = (
     Search((TokenWeights,), search, cost),
-    Search((NormalisedWeights,), search_normalised, ranks_are_free=ranks_are_free),
+    Search((NormalisedWeights,), _search_normalised, ranks_are_free=ranks_are_free),
     Evidence((NormalisedWeights,), evidence),
 )

@@ -33,7 +33,7 @@ _SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
 _ROWS_PER_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
-SmallCounts = NDArray[np.int32]
+_SmallCounts = NDArray[np.int32]
 
 
 class _TargetIndex(NamedTuple):
@@ -89,7 +89,7 @@ def count(
     """Count known rows by group of gaps, target and pattern."""
     index, shape = _target_index(codes), (len(groups), len(codes.targets), 1 << observations.slots)
 
-    def work(blocks: Blocks) -> Counts | SmallCounts:
+    def work(blocks: Blocks) -> Counts | _SmallCounts:
         # 32 bits halve the memory of each thread; one piece of work sees fewer than 2**31 rows.
         counts = np.zeros(shape, np.int32)
         sizes = np.zeros(len(groups), np.int32)
@@ -116,7 +116,7 @@ def count(
     return counts
 
 
-def _add(one: Counts | SmallCounts, other: Counts | SmallCounts) -> Counts:
+def _add(one: Counts | _SmallCounts, other: Counts | _SmallCounts) -> Counts:
     """Add counts in 64 bits, wide enough for the sum over all known rows."""
     total = one.astype(np.int64, copy=False)
     total += other

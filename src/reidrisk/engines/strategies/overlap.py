@@ -105,7 +105,7 @@ def search(
     return keep(bags, score, wanted, engine, look)
 
 
-def search_as_sets(
+def _search_as_sets(
     observations: Observations, score: OverlapWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search short rows as sets under token weights: an index would score every row that ties."""
@@ -121,7 +121,7 @@ def evidence(
     return plan.evidence(*as_sets(observations, score), engine)
 
 
-def are_short(observations: Observations) -> bool:
+def _are_short(observations: Observations) -> bool:
     """Whether rows are so short that they are searched as sets."""
     few_tokens = observations.tokens <= _FEW_TOKENS
     shortest = _SHORT_OF_FEW_TOKENS if few_tokens else _SHORT
@@ -507,9 +507,9 @@ PLAN = (
     Search((OverlapWeights, CosineWeights), search),
     Search(
         (OverlapWeights,),
-        search_as_sets,
-        whenever=are_short,
-        ranks_are_free=lambda observations, _: are_short(observations),
+        _search_as_sets,
+        whenever=_are_short,
+        ranks_are_free=lambda observations, _: _are_short(observations),
     ),
     Evidence((OverlapWeights,), evidence),
 )

@@ -82,7 +82,7 @@ _LIFT, _EXPECTED = 64, 130
 _LEAST_SUM, _TINY = 1e-200, np.finfo(float).tiny
 
 Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
+_Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[Any]
 Step: TypeAlias = tuple[Tokens, Floats]
 """Some rows, and how often each occurs."""
@@ -99,7 +99,7 @@ class _Bars:
     """
 
     order: NDArray[np.int32]
-    levels: Integers
+    levels: _Integers
     per_row: float
 
     @classmethod
@@ -118,7 +118,7 @@ class _Bars:
         return cls(order, lowest, per_row)
 
     @property
-    def least(self) -> Integers:
+    def least(self) -> _Integers:
         """The lowest level of each type that counts for anybody."""
         return self.levels[:, 0]
 
@@ -135,8 +135,8 @@ class _Likely(NamedTuple):
 
     rows: NDArray[np.int32]
     weights: NDArray[np.floating]
-    starts: Integers
-    above: Integers
+    starts: _Integers
+    above: _Integers
 
 
 def bytes_needed(
@@ -161,7 +161,7 @@ def bytes_needed(
     return room.threads * per_thread + sums + tables + 24 * types * targets
 
 
-def table_evidence(observations: Observations, score: TokenPairWeights, engine: Engine) -> Floats:
+def _table_evidence(observations: Observations, score: TokenPairWeights, engine: Engine) -> Floats:
     """The evidence under a token table."""
     engine.room.check_fits(bytes_needed(observations, score, engine.room))
     # Here gaps come first, so that a place is a token plus 1 and never negative.
@@ -188,7 +188,7 @@ def table_evidence(observations: Observations, score: TokenPairWeights, engine: 
     return _logarithm(sums, _LEAST_SUM, scale, observations, score, engine)
 
 
-def type_evidence(observations: Observations, score: TypeMixture, engine: Engine) -> Floats:
+def _type_evidence(observations: Observations, score: TypeMixture, engine: Engine) -> Floats:
     """The evidence under a type mixture.
 
     Type by type, the products of users and targets who may both be of it, the likeliest first.
@@ -444,7 +444,7 @@ def _everyone_counts(types: int, targets: int) -> _Bars:
     return _Bars.of(np.zeros((types, targets), np.int16), types)
 
 
-def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: float) -> _Bars:
+def who_counts(score: TypeMixture, shown: Tokens, counts: _Integers, budget: float) -> _Bars:
     """Bars that leave out no more than a budget.
 
     Args:
@@ -511,12 +511,12 @@ def _chances_shown(score: TypeMixture) -> Floats:
     return frozen(shown)
 
 
-def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float) -> Integers:
+def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float) -> _Integers:
     """The lowest level that counts, types x targets, by the highest bar within the budget."""
     edges, kinds = level_edges(), np.arange(len(masses))[:, None]
     whole = np.log2(masses)[:, None] - np.log2(np.maximum(shares, _TINY))
 
-    def levels(bar: Floats) -> Integers:
+    def levels(bar: Floats) -> _Integers:
         return np.searchsorted(edges, np.exp2(np.clip(whole + bar, -99.0, 1.0)), side="right") - 1
 
     low, high = (np.full(shares.shape[1], bar) for bar in _BARS)
@@ -527,7 +527,7 @@ def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float
     return levels(low)
 
 
-def _count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
+def _count_types(known: Rows, score: TypeMixture, engine: Engine) -> _Integers:
     """How many known rows there are of each type and level.
 
     Args:
@@ -537,7 +537,7 @@ def _count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
     """
     types = len(score.chances.weights)
 
-    def work(blocks: Blocks) -> Integers:
+    def work(blocks: Blocks) -> _Integers:
         counts = np.zeros((types, LEVELS), np.int64)
         for _, rows in blocks:
             for first in range(0, len(rows), _ROWS_OF_TYPES):
@@ -548,7 +548,7 @@ def _count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
     return engine.reduce(known, work, operator.add)
 
 
-def _likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtype) -> _Likely:
+def _likely_rows(rows: Tokens, score: TypeMixture, least: _Integers, kind: np.dtype) -> _Likely:
     """Find who counts, given the lowest level that does for each type.
 
     Args:
@@ -681,4 +681,4 @@ def _sort_by_level(
                 weights[place] = chances[row, kind]
 
 
-PLAN = (Evidence((TokenPairWeights,), table_evidence), Evidence((TypeMixture,), type_evidence))
+PLAN = (Evidence((TokenPairWeights,), _table_evidence), Evidence((TypeMixture,), _type_evidence))

@@ -22,7 +22,7 @@ from reidrisk.io.labels import (
     refuse_duplicate_users,
 )
 from reidrisk.io.linked import Linked, Strangers, link
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.site_tables import SiteRows
 from reidrisk.io.tables import AnyPath
 from reidrisk.people.profiles import Profiles
@@ -67,7 +67,7 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:
     records, epochs, tokens, weights = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
-    source = Source(tuple(files), tuple(sizes), "record")
+    source = Origin(tuple(files), tuple(sizes), "record")
     ids = _distinct_users(users, source)
     rows = LongRows(
         Coded(ids.codes[records], ids.labels),
@@ -75,7 +75,7 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:
         encode_numbers(tokens),
         weights,
     )
-    origin = Source(source.files, source.rows, "record", lambda row: int(records[row]))
+    origin = Origin(source.files, source.rows, "record", lambda row: int(records[row]))
     if not len(rows):
         raise InvalidInput(
             f"{source}: no record has any topic; at least one is needed", code="empty-table"
@@ -109,7 +109,7 @@ def read_tfrecord_observations(
         100
     """
     shards = list(read_shards(path))
-    source = Source(tuple(str(shard.file) for shard in shards), tuple(map(len, shards)), "record")
+    source = Origin(tuple(str(shard.file) for shard in shards), tuple(map(len, shards)), "record")
     ids = _distinct_users([_users(shard) for shard in shards], source)
     known = _client(shards, KNOWN, ids, source)
     anonymous = _client(shards, ANONYMOUS, ids, source)
@@ -140,7 +140,7 @@ def _users(shard: Shard) -> pa.Array:
     return shard.texts("user_id")
 
 
-def _distinct_users(users: list[pa.Array], source: Source) -> Coded:
+def _distinct_users(users: list[pa.Array], source: Origin) -> Coded:
     """Number the users, each of whom has one record."""
     coded = encode_users(pa.chunked_array(users, pa.large_string()), "user_id", source)
     refuse_duplicate_users(coded, source)
@@ -171,7 +171,7 @@ def _records(shards: list[Shard], name: str) -> NDArray[np.int64]:
     return np.flatnonzero(np.concatenate([shard.has(name) for shard in shards]))
 
 
-def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteRows:
+def _client(shards: list[Shard], name: str, ids: Coded, source: Origin) -> SiteRows:
     """What one site saw of the users who have the feature."""
     records = _records(shards, name)
     if not len(records):
@@ -194,7 +194,7 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteR
     coded = encode_numbers(values[seen])
     tokens = np.full(len(values), MISSING, dtype=np.int32)
     tokens[seen] = coded.codes
-    origin = Source(source.files, source.rows, "record", lambda row: int(records[row]))
+    origin = Origin(source.files, source.rows, "record", lambda row: int(records[row]))
     known = Coded(*_compact(ids.codes[records], ids.labels))
     return SiteRows.slotted(known, tokens.reshape(-1, counts[0]), coded.labels, origin)
 
@@ -224,7 +224,7 @@ def _top_sets(shards: list[Shard]) -> NDArray[np.int64] | None:
     return sets
 
 
-def _numbered(sets: NDArray[np.int64], labels: NDArray[Any], source: Source) -> NDArray[np.int32]:
+def _numbered(sets: NDArray[np.int64], labels: NDArray[Any], source: Origin) -> NDArray[np.int32]:
     """Top sets as tokens instead of labels."""
     seen = sets >= 0
     places = find(sets[seen], labels)

@@ -23,16 +23,16 @@ from reidrisk.io.labels import is_utf8, not_utf8, text_buffers
 from reidrisk.io.streams import PORTION, Stream
 from reidrisk.io.tables import AnyPath
 
-SHARD = re.compile(r"tfrecord|-\d+-of-\d+", re.IGNORECASE)
+_SHARD = re.compile(r"tfrecord|-\d+-of-\d+", re.IGNORECASE)
 KINDS = {wire.BYTES: "bytes", wire.FLOATS: "floats", wire.INTS: "whole numbers"}
-WRONG = {
+_WRONG = {
     wire.TRUNCATED: "the file ends inside this record; copy or write it again",
     wire.BAD_CHECKSUM: "the checksum is wrong, so this is no TFRecord file or it is damaged; "
     "copy or write it again",
     wire.MALFORMED: "this is not a tf.train.Example; write the file with such records",
 }
 # More names of features than this are taken for a damaged file.
-MOST_NAMES = 4096
+_MOST_NAMES = 4096
 # Records per block of work.
 BLOCK = 1 << 12
 
@@ -88,7 +88,7 @@ class Shard:
         values = np.empty(ends[-1], dtype=np.int64)
         if not wire.fill_ints(self.data, where, values):
             raise InvalidInput(
-                f"{self.file}: feature {name!r} {WRONG[wire.MALFORMED]}", code="malformed-record"
+                f"{self.file}: feature {name!r} {_WRONG[wire.MALFORMED]}", code="malformed-record"
             )
         return Lists(values, ends)
 
@@ -145,7 +145,7 @@ class Shard:
         counts = np.empty(len(self), dtype=np.int64)
         if (bad := wire.count_values(self.data, where, counts)) >= 0:
             raise InvalidInput(
-                f"{self.place(bad)}: {WRONG[wire.MALFORMED]}", code="malformed-record"
+                f"{self.place(bad)}: {_WRONG[wire.MALFORMED]}", code="malformed-record"
             )
         # An empty list fits every kind.
         if (wrong := (counts > 0) & (where[:, 2] != kind)).any():
@@ -180,7 +180,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def _is_shard(file: Path) -> bool:
-    return bool(SHARD.search(file.name)) and not file.name.startswith((".", "_"))
+    return bool(_SHARD.search(file.name)) and not file.name.startswith((".", "_"))
 
 
 def _bytes(file: Path) -> NDArray[np.uint8]:
@@ -199,7 +199,7 @@ def _read_shard(file: Path) -> Shard:
     nothing = np.empty(0, dtype=np.int64)
     records, wrong = wire.frames(data, nothing, nothing)
     if wrong:
-        raise InvalidInput(f"{file}, record {records + 1}: {WRONG[wrong]}", code="damaged-file")
+        raise InvalidInput(f"{file}, record {records + 1}: {_WRONG[wrong]}", code="damaged-file")
     starts, stops = np.empty((2, records), dtype=np.int64)
     wire.frames(data, starts, stops)
 
@@ -209,7 +209,7 @@ def _read_shard(file: Path) -> Shard:
 
     if bad := [record for record in over_blocks(check, records, BLOCK) if record >= 0]:
         raise InvalidInput(
-            f"{file}, record {bad[0] + 1}: {WRONG[wire.BAD_CHECKSUM]}", code="damaged-file"
+            f"{file}, record {bad[0] + 1}: {_WRONG[wire.BAD_CHECKSUM]}", code="damaged-file"
         )
     return _find_features(file, data, starts, stops)
 
@@ -233,9 +233,9 @@ def _find_features(
         if not problems:
             return Shard(file, data, names, found)
         record, wrong = problems[0]
-        if wrong != wire.UNKNOWN or len(names) > MOST_NAMES:
+        if wrong != wire.UNKNOWN or len(names) > _MOST_NAMES:
             raise InvalidInput(
-                f"{file}, record {record + 1}: {WRONG[wire.MALFORMED]}", code="malformed-record"
+                f"{file}, record {record + 1}: {_WRONG[wire.MALFORMED]}", code="malformed-record"
             )
         names += _new_names(data[starts[record] : stops[record]].tobytes(), names)
 

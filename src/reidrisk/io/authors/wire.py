@@ -22,8 +22,8 @@ ABSENT, EMPTY, BYTES, FLOATS, INTS = -1, 0, 1, 2, 3
 VARINT, FIXED_64, DELIMITED, FIXED_32 = 0, 1, 2, 5
 HEADER, FOOTER = 12, 4
 LOW = 0xFFFFFFFF
-MASK = 0xA282EAD8
-POLYNOMIAL = 0x82F63B78
+_MASK = 0xA282EAD8
+_POLYNOMIAL = 0x82F63B78
 FIRST_FIELD, SECOND_FIELD = 0x0A, 0x12
 
 
@@ -33,7 +33,7 @@ def _tables() -> NDArray[np.int64]:
     for byte in range(256):
         crc = byte
         for _ in range(8):
-            crc = crc >> 1 ^ POLYNOMIAL * (crc & 1)
+            crc = crc >> 1 ^ _POLYNOMIAL * (crc & 1)
         tables[0, byte] = crc
     for table in range(1, 8):
         tables[table] = tables[0, tables[table - 1] & 255] ^ tables[table - 1] >> 8
@@ -66,7 +66,7 @@ def checksum(data: Numbers, start: int, stop: int) -> Whole:
         crc = TABLES[0, (crc ^ data[at]) & 255] ^ crc >> 8
         at += 1
     crc ^= LOW
-    return ((crc >> 15 | crc << 17 & LOW) + MASK) & LOW
+    return ((crc >> 15 | crc << 17 & LOW) + _MASK) & LOW
 
 
 @kernel

@@ -18,7 +18,7 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.streams import Progress, Stream
 
 COLUMNS = ("user", "item")
-LINE = re.compile(rb"[A-Z],[^\r\n]*")
+_LINE = re.compile(rb"[A-Z],[^\r\n]*")
 CASE, VOTE = re.compile(rb'C,"([^"]+)",'), re.compile(rb"V,([^,]+),")
 BLOCK = 1 << 22
 
@@ -26,7 +26,7 @@ BLOCK = 1 << 22
 def knows(head: Head) -> bool:
     """Whether all lines are a letter, a comma and more, with areas, or cases with votes."""
     lines = [line for line in head.data.splitlines() if line.strip()]
-    if not lines or not all(map(LINE.fullmatch, lines)):
+    if not lines or not all(map(_LINE.fullmatch, lines)):
         return False
     kinds = {line[:1] for line in lines}
     return {b"I", b"A"} <= kinds or (

@@ -28,7 +28,7 @@ DAMAGED = (OSError, ValueError, pa.ArrowException)
 
 TEXT = "BYTE_ARRAY"
 # Bytes that a value takes in memory.
-WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
 # Rows, and bytes of text, that are read at once.
 BATCH, ROOM = 1 << 20, 1 << 28
 
@@ -157,7 +157,7 @@ class ParquetTable:
         opened = parquet_file(self.file)
         size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
         with refusing_damage(self.file):
-            room = rows_at_once(self.file, opened, names)
+            room = _rows_at_once(self.file, opened, names)
             for batch in opened.iter_batches(room, columns=list(names)):
                 table = pa.Table.from_batches([batch]).select(list(names))
                 self._refuse_no_text(table, rows)
@@ -201,7 +201,7 @@ class _Part:
     longest: int
 
 
-def rows_at_once(file: Path, opened: Any, names: Collection[str]) -> int:
+def _rows_at_once(file: Path, opened: Any, names: Collection[str]) -> int:
     """How many rows can be read at once; a file that unpacks to far too much is refused.
 
     Args:
@@ -245,7 +245,7 @@ def _parts(looked: Any, group: int, leaves: Mapping[int, str]) -> Iterator[_Part
         longest[path] = 0 if first is None else _longest(first.column(0))
     for place, path in leaves.items():
         notes = looked.metadata.row_group(group).column(place)
-        width = WIDTHS.get(notes.physical_type, 0)
+        width = _WIDTHS.get(notes.physical_type, 0)
         size = max(notes.total_uncompressed_size, notes.num_values * width)
         yield _Part(group, path, size, notes.num_values, longest[path])
 

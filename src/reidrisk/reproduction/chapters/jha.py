@@ -58,7 +58,7 @@ RUNS = {"laptop": 3, "full": 10}
 
 Rates = NDArray[np.float64]
 Personas = Callable[[np.random.Generator], Rates]
-Attacked = Mapping[tuple[str, int], Estimate]
+_Attacked = Mapping[tuple[str, int], Estimate]
 
 _CANDIDATES = (
     "An earlier version of the authors' simulator draws its guess also from candidates that were "
@@ -168,7 +168,7 @@ def chosen(weights: Rates, counts: NDArray[np.int64], rng: np.random.Generator) 
     return waiting.argsort(axis=1).argsort(axis=1) < counts[:, None]
 
 
-def _attacked(make: Personas, scale: Scale) -> Attacked:
+def _attacked(make: Personas, scale: Scale) -> _Attacked:
     """Share named by each attack after so many epochs, over all runs."""
     engine = LocalEngine()
     attacks: tuple[Attack, ...] = (Hamming(), WeightedHamming(_API), Repetition())
@@ -194,7 +194,7 @@ _STAND_IN = (
 )
 
 
-def _rows(attacked: Attacked, whose: str, *, kind: str = "") -> tuple[Row, ...]:
+def _rows(attacked: _Attacked, whose: str, *, kind: str = "") -> tuple[Row, ...]:
     return tuple(
         _row(name, epochs, attacked[name, epochs], whose, kind) for name, epochs in PUBLISHED
     )
@@ -224,7 +224,7 @@ def _row(name: str, epochs: int, ours: Estimate, whose: str, kind: str) -> Row:
     )
 
 
-def _repetition(attacked: Attacked) -> Row:
+def _repetition(attacked: _Attacked) -> Row:
     ours = attacked[Repetition.name, max(_EPOCHS)]
     return Row(
         where="Profiles without what was seen once",

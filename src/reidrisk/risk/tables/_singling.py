@@ -19,7 +19,7 @@ from reidrisk.estimates import Bound, Estimate
 from reidrisk.io.formats.protocol import TEXT
 from reidrisk.io.labels import NOTHING, no_user
 from reidrisk.io.layouts import Layout
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.table_columns import columns_of
 from reidrisk.risk.tables.groups import (
     EXACT,
@@ -42,7 +42,7 @@ CLOSED_WORLD = (
 
 
 @dataclass(frozen=True, slots=True)
-class ValuePart:
+class _ValuePart:
     """A value that enough people hold to be named.
 
     Attributes:
@@ -59,7 +59,7 @@ class ValuePart:
 
 
 @dataclass(frozen=True, slots=True)
-class RareValues:
+class _RareValues:
     """The values of a column that too few people hold to be named, together.
 
     Attributes:
@@ -76,7 +76,7 @@ class RareValues:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordRisk:
+class _RecordRisk:
     """What records risk, in the words of regulators: each one divided by those who share it.
 
     Attributes:
@@ -119,11 +119,11 @@ class RegisterCrowds:
         return Estimate.computed(self.unique / self.found if self.found else 0.0, EXACT)
 
     @property
-    def journalist(self) -> RecordRisk | None:
+    def journalist(self) -> _RecordRisk | None:
         """Of the records that are found, if any is: one divided by all who share it."""
         if not self.found:
             return None
-        return RecordRisk(_one_of(self.smallest), self.optimum)
+        return _RecordRisk(_one_of(self.smallest), self.optimum)
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ class Singling:
     empty: tuple[int, ...]
     merged: int
     parts: tuple[ColumnPart, ...]
-    values: tuple[ValuePart, ...]
-    rare: tuple[RareValues, ...]
+    values: tuple[_ValuePart, ...]
+    rare: tuple[_RareValues, ...]
     least: int
     register: RegisterCrowds | None
     k: NDArray[np.int64] = field(compare=False, repr=False)
@@ -185,12 +185,12 @@ class Singling:
         return Estimate.computed(upper_from_k_anonymity(self.smallest), EXACT)
 
     @property
-    def prosecutor(self) -> RecordRisk:
+    def prosecutor(self) -> _RecordRisk:
         """The risk from whoever knows that the person is in the table: `1 / k` of each record."""
-        return RecordRisk(_one_of(self.smallest), self.optimum)
+        return _RecordRisk(_one_of(self.smallest), self.optimum)
 
     @property
-    def journalist(self) -> RecordRisk | None:
+    def journalist(self) -> _RecordRisk | None:
         """The risk from whoever has a register of everybody, if there is one (k-map)."""
         return self.register.journalist if self.register else None
 
@@ -316,7 +316,7 @@ _MOST_SHOWN = 10
 
 def _value_parts(
     columns: Sequence[ColumnCodes], unique: NDArray[np.bool_], least: int
-) -> tuple[tuple[ValuePart, ...], tuple[RareValues, ...]]:
+) -> tuple[tuple[_ValuePart, ...], tuple[_RareValues, ...]]:
     """Values with the most unique people, of all columns; and counts of values too rare to name.
 
     A rare value would itself point to a person, so it is only counted.
@@ -326,17 +326,17 @@ def _value_parts(
         unique: Whether each person is unique by all columns.
         least: Number of people who must hold a value for it to be named.
     """
-    named: list[ValuePart] = []
-    rare: list[RareValues] = []
+    named: list[_ValuePart] = []
+    rare: list[_RareValues] = []
     for column in columns:
         held = np.bincount(column.codes, minlength=column.distinct)
         alone = np.bincount(column.codes[unique], minlength=column.distinct)
         few = (held > 0) & (held < least)
-        rare.append(RareValues(column.name, *(int(n.sum()) for n in (few, held[few], alone[few]))))
+        rare.append(_RareValues(column.name, *(int(n.sum()) for n in (few, held[few], alone[few]))))
         order = np.lexsort((np.arange(column.distinct), -held, -alone))
         shown = [place for place in order if held[place] >= least and alone[place]][:_MOST_SHOWN]
         named += [
-            ValuePart(column.name, _text(column, place), int(held[place]), int(alone[place]))
+            _ValuePart(column.name, _text(column, place), int(held[place]), int(alone[place]))
             for place in shown
         ]
     named.sort(key=lambda part: (-part.unique, part.people, part.column, part.value or ""))
@@ -429,7 +429,7 @@ def singling(
     )
 
 
-def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
+def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Origin]:
     content, source = columns_of(table, names, layout)
     if not content.num_rows:
         raise InvalidInput(
@@ -438,7 +438,7 @@ def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table
     return content, source
 
 
-def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
+def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Origin) -> Whole:
     """The first row of each user; refuses users whose rows differ."""
     user = coded(users, name, source)
     if (empty := user.empty).any():

@@ -21,12 +21,12 @@ from reidrisk.io.formats import open_table
 from reidrisk.io.labels import Coded, encode_numbers, is_text, refuse_nobody
 from reidrisk.io.layouts import Layout
 from reidrisk.io.plays import Labels
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 from reidrisk.io.streams import Progress, unchanged
 from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, refuse_mixed_cases
 
 Whole = NDArray[np.int64]
-Span = Literal["hour", "day", "week", "month"]
+_Span = Literal["hour", "day", "week", "month"]
 
 _SECONDS: dict[str, int] = {"hour": 3_600, "day": 86_400, "week": 604_800}
 _SPANS = (*_SECONDS, "month")
@@ -59,7 +59,7 @@ class Coarsening:
         step: Amounts are known up to the nearest multiple of it; as written, if None.
     """
 
-    span: Span | None = None
+    span: _Span | None = None
     step: float | None = None
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Coarsening:
         return ", ".join(part for part in (self.span, rounded) if part) or "as written"
 
 
-def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Source) -> NDArray[np.int32]:
+def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Origin) -> NDArray[np.int32]:
     """Number the points of rows: equal where all parts are, in the order of their labels.
 
     Args:
@@ -83,7 +83,7 @@ def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Source) -> ND
     return codes
 
 
-def _coarser(role: str, part: Coded, how: Coarsening, source: Source) -> Coded:
+def _coarser(role: str, part: Coded, how: Coarsening, source: Origin) -> Coded:
     """Make labels coarser and merge those that become equal; only distinct labels are parsed."""
     if role == "epoch" and how.span is not None:
         merged = encode_numbers(within(seconds_of(part, source), how.span))
@@ -94,14 +94,14 @@ def _coarser(role: str, part: Coded, how: Coarsening, source: Source) -> Coded:
     return Coded(merged.codes[part.codes], merged.labels)
 
 
-def within(seconds: Whole, span: Span) -> Whole:
+def within(seconds: Whole, span: _Span) -> Whole:
     """The hour, day, week (from Monday on) or month that times lie in, counted from 1970."""
     if span == "month":
         return np.asarray(seconds.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64))
     return (seconds - (_MONDAY if span == "week" else 0)) // _SECONDS[span]
 
 
-def rounded(part: Coded, step: float, source: Source) -> Whole:
+def rounded(part: Coded, step: float, source: Origin) -> Whole:
     """How many steps each amount is, to the nearest, halves upwards."""
     numbers = _numbers(part, source)
     if (wrong := ~(np.abs(numbers) <= _MOST_AMOUNT)).any():
@@ -125,18 +125,18 @@ def checked_step(step: float) -> float:
     return step
 
 
-def checked_span(span: Any) -> Span:
+def checked_span(span: Any) -> _Span:
     """A span of time."""
     if span not in _SPANS:
         raise InvalidInput(
             f"times can be made as coarse as {', '.join(_SPANS)}; got {span!r}",
             code="unknown-choice",
         )
-    found: Span = span
+    found: _Span = span
     return found
 
 
-def seconds_of(part: Coded, source: Source) -> Whole:
+def seconds_of(part: Coded, source: Origin) -> Whole:
     """Each time as seconds since 1970; whole numbers such as 20230517 are days."""
     if is_text(part.labels):
         return _moments(part, source)
@@ -160,7 +160,7 @@ def seconds_of(part: Coded, source: Source) -> Whole:
     return numbers
 
 
-def _moments(part: Coded, source: Source) -> Whole:
+def _moments(part: Coded, source: Origin) -> Whole:
     """Text as times, with time zones or without."""
     labels = pa.array(part.labels, pa.large_string())
     for zone in (None, "UTC"):
@@ -176,7 +176,7 @@ def _moments(part: Coded, source: Source) -> Whole:
     )
 
 
-def _place(part: Coded, wrong: NDArray[np.bool_], source: Source) -> str:
+def _place(part: Coded, wrong: NDArray[np.bool_], source: Origin) -> str:
     """The first row with a wrong label. The label is not quoted: it may identify somebody."""
     return source.place(int(wrong[part.codes].argmax()))
 
@@ -199,7 +199,7 @@ def _days(numbers: Whole) -> Whole | None:
     )
 
 
-def _numbers(part: Coded, source: Source) -> NDArray[np.float64]:
+def _numbers(part: Coded, source: Origin) -> NDArray[np.float64]:
     if not is_text(part.labels):
         return part.labels.astype(np.float64)
     try:
@@ -215,7 +215,7 @@ def _numbers(part: Coded, source: Source) -> NDArray[np.float64]:
 
 def read_rows(
     table: Any, names: Mapping[str, str], layout: Layout, progress: Progress | None
-) -> tuple[dict[str, Coded], Source]:
+) -> tuple[dict[str, Coded], Origin]:
     """Number the labels of some columns.
 
     Args:
@@ -229,11 +229,11 @@ def read_rows(
     sizes: dict[str, int] = {}
     for place, batch, before in _batches(table, names, layout, advice, progress):
         rows = before + batch.num_rows
-        here = Source((place,), (rows,), record=partial(operator.add, before))
+        here = Origin((place,), (rows,), record=partial(operator.add, before))
         for role, name in names.items() if batch.num_rows else ():
             columns[role].add(_labels(batch[name], name, here), name, here)
         sizes[place] = rows
-    source = Source(tuple(sizes), tuple(sizes.values()))
+    source = Origin(tuple(sizes), tuple(sizes.values()))
     if not sum(sizes.values()):
         raise InvalidInput(
             f"{source}: there are no rows; at least one is needed", code="empty-table"
@@ -266,7 +266,7 @@ def _batches(
                 before += batch.num_rows
 
 
-def _labels(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+def _labels(column: pa.ChunkedArray, name: str, source: Origin) -> pa.ChunkedArray:
     """Times and fractions become text, as a file of text has them."""
     kind = column.type
     if pa.types.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):

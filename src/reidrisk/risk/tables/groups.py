@@ -22,7 +22,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_numbers
 from reidrisk.io.columns import holds_text, one_piece, without_blanks
 from reidrisk.io.labels import text_of
-from reidrisk.io.provenance import Source
+from reidrisk.io.provenance import Origin
 
 Whole = NDArray[np.int64]
 
@@ -56,7 +56,7 @@ class ColumnCodes:
         return ColumnCodes(self.name, self.codes[rows], self.values)
 
 
-def coded(column: pa.ChunkedArray, name: str, source: Source) -> ColumnCodes:
+def coded(column: pa.ChunkedArray, name: str, source: Origin) -> ColumnCodes:
     """Number the values of a column; empty text and null are the same empty cell."""
     kind = column.type
     if pa.types.is_dictionary(kind):

@@ -19,7 +19,7 @@ from reidrisk.study.text.numbers import (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class _Outcome:
     """Whether the limit is kept, in a word and in sentences."""
 
     kind: Literal["passed", "failed", "open"]
@@ -27,7 +27,7 @@ class Outcome:
     sentences: tuple[str, ...]
 
 
-def outcome(result: Result, said: Sequence[Sentence]) -> Outcome:
+def outcome(result: Result, said: Sequence[Sentence]) -> _Outcome:
     """Whether the limit is kept, by the rule of the gate.
 
     Args:
@@ -36,17 +36,17 @@ def outcome(result: Result, said: Sequence[Sentence]) -> Outcome:
     """
     most = None if result.signoff is None else result.signoff.limit
     if most is None:
-        return Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
+        return _Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
     if all(risk.setting for risk in result.risks):
-        return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
+        return _Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks, limits = judged(result), Limits(max_risk=most)
     kept = [opening(one.text) for one in said if one.about == "limit"]
     sentences = (*kept, *least_assessed(risks, targets_word(result)))
     if above(risks, most):
-        return Outcome("failed", "Not passed", sentences)
+        return _Outcome("failed", "Not passed", sentences)
     doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
     word = "Passed, with doubts" if doubted else "Passed"
-    return Outcome("passed", word, (*sentences, *doubted))
+    return _Outcome("passed", word, (*sentences, *doubted))
 
 
 def size(result: Result) -> str:
