@@ -181,6 +181,7 @@ def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> 
 
     def suffices(place: int) -> bool:
         tried[place] = Trial(values[place], measure(values[place]))
+        # The upper end, as at the gate: a wide interval is no reason to pass.
         return tried[place].risk.high <= most
 
     low, high = -1, len(values)  # the last known not to suffice, the first known to
@@ -202,6 +203,8 @@ def evaluations(values: Sequence[float]) -> int:
     Args:
         values: Values to search.
     """
+    # If the safest suffices, each of n values may be the first that does: ceil(log2(n)) halvings,
+    # which is the number of bits of n - 1.
     return 1 + (len(values) - 1).bit_length()
 
 
@@ -366,6 +369,7 @@ def values_of(
             code="no-usual-range",
         )
     first, last = (
+        # Renamed, so that a refusal names the end of the range that is at fault.
         read_value(replace(parameter, name=name), where if given is None else given)
         for name, given, where in (("low", low, usual[0]), ("high", high, usual[1]))
     )
@@ -389,6 +393,7 @@ def candidates(low: float, high: float) -> tuple[float, ...]:
     whole = isinstance(low, int) and isinstance(high, int)
     for power in range(-6 if not whole else 0, 12):
         for digits in range(1, _DIGITS):
+            # Parsed, since 3 * 10**-1 is 0.30000000000000004, which people would have to read.
             value = digits * 10**power if power >= 0 else float(f"{digits}e{power}")
             if low <= value <= high:
                 found.add(value)
@@ -422,5 +427,6 @@ def risk_at(
             f"calibrate: {name} {value:g} cannot be tried: {wrong}; give another range",
             code=wrong.code,
         ) from wrong
+    # The limit is compared with the upper end, so the attack that reaches highest decides.
     highest: Estimate = max(found, key=lambda risk: risk.high).estimate
     return highest

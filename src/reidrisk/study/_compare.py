@@ -321,6 +321,7 @@ def _said(value: Any) -> str:
     """A value of a description in few words: what is long is known by a digest."""
     if value in _NOTHING:
         return "none"
+    # Before numbers: to Python, True is an int.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

@@ -164,6 +164,7 @@ def _rounded_down(number: float) -> float:
     """To a few digits that are easily written down."""
     exact = Decimal(number)
     unit = Decimal(1).scaleb(exact.adjusted() - _EPSILON_DIGITS + 1) if exact else Decimal(1)
+    # Down, so that the epsilon that is printed keeps the limit, too.
     return float((exact / unit).to_integral_value(ROUND_FLOOR) * unit)
 
 

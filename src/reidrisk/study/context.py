@@ -72,6 +72,8 @@ class Context:
             release: What shows them.
             setting: In what it differs from the study.
         """
+        # The split stays, so the same users are targets. What was kept or cached stays behind: it
+        # belongs to rows that the other release has not shown.
         return replace(self, release=release, setting=setting)
 
     def with_source(self, source: Source, setting: Setting) -> "Context":
@@ -224,6 +226,7 @@ class Context:
         Counting ranks slows the search, so it stops where no figure asks for more.
         """
         if self.setting:
+            # Guesses and crowds are told of the study itself; elsewhere one guess is all.
             return 1
         needed = [one.ranks(self) for one in ANALYSES if hasattr(one, "ranks")]
         return None if None in needed else max(needed)

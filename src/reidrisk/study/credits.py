@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NOT_ASSESSED = "-"
 _TIMES = "x"
+# Eighteen digits always fit into 64 bits.
 _COUNT = "[1-9][0-9]{0,17}"
 _RUN = re.compile(rf"({_NOT_ASSESSED}|0|{_COUNT})(?:{_TIMES}({_COUNT}))?")
 
@@ -73,6 +74,7 @@ def credits_in(record: Credits, targets: int) -> NDArray[np.float64]:
     """
     runs = [_RUN.fullmatch(word) for word in record.winners.split(" ")]
     times = [int(run[2] or 1) for run in runs if run]
+    # Before the runs are written out: a damaged count could ask for any amount of memory.
     if not all(runs) or sum(times) != targets:
         raise InvalidInput(
             f"the credits of {record.attack!r} are damaged: they should tell of {targets:,} "

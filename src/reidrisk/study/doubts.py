@@ -22,6 +22,7 @@ _PLAIN = frozenset({"gaps", "hamming", "overlap"})
 """Attacks that compare rows as they are: every token weighs alike, nothing is learned, nothing is
 known. Each is right less often than one that weighs tokens wherever some are rarer than others."""
 
+# Levels are computed numbers; a difference in the last digits is no doubt.
 _ROUNDING = 1e-9
 
 _KNOWLEDGE = {"release", "panel", "population"}

@@ -165,6 +165,7 @@ def judged(
 
 def above(risks: tuple[Risk, ...], limit: float) -> tuple[Risk, ...]:
     """Those that may be above a limit: the upper end of the interval counts."""
+    # `not <=` and not `>`: what cannot be compared counts as above.
     return tuple(risk for risk in risks if not risk.high <= limit)
 
 
@@ -191,6 +192,7 @@ def _proved(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
     if slots not in result.slots:
         judged(result, slots=slots)  # says what there is
     after = f"after {units(result, slots)}"
+    # A bound that rests on no model has None for `fits`, and counts.
     bounds = [
         bound for bound in bounds_of(result)
         if bound.side == "upper" and bound.slots >= slots and bound.fits is not False

@@ -178,6 +178,7 @@ def make_release(
             values[one.name] = value
     try:
         return kind(**values)
+    # It is a ValueError too, and already says what is wrong.
     except InvalidInput:
         raise
     except (TypeError, ValueError) as wrong:  # of a release of someone else

@@ -188,6 +188,7 @@ class Result:
         if not self.analyses:  # files of `reidrisk/1` without records of others do not name them
             del body["analyses"]
         body["checksum"] = checksum_of(body)
+        # NaN is no JSON, and readers of results refuse it.
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
@@ -244,6 +245,7 @@ class Result:
         """
         file = made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
+            # The same bytes on every system: a run is recognised and signed by them.
             part.write_text(self.to_json(), encoding="utf-8", newline="\n")
         return file
 

@@ -89,6 +89,7 @@ def run_in(
     kept = _StudyStore.of(Path(folder), what, guests_of(study), text, fresh)
 
     def finished(keep: Keep) -> Result:
+        # Steps note the versions they ran with, so `ran_with` is complete only after this.
         found = study.carried_out(steps, source, keep)
         return replace(
             found, inputs=dict(inputs or {}), signoff=signoff, versions=dict(kept.ran_with)
@@ -100,8 +101,10 @@ def run_in(
         # A finished run is read without a lock, so that several processes may look at it.
         if done.keys() == set(names):
             result = finished(lambda step, _: done[step.name])
+            # The sign-off may have changed: then the result is written anew, and no step is run.
             if kept.holds(result):
                 return result
+        # Steps are found once more under the lock, and note their versions then.
         kept.ran_with.clear()
     with kept.locked(names, watch) as run:
         kept.claim()
@@ -175,6 +178,7 @@ class _StudyStore(RunStore):
         """Records by the field of the result that they belong to."""
         kinds = get_type_hints(Result)
         return {
+            # Records of analyses of others are no fields of `Result` and stay plain.
             name: typed(kinds[name], values) if name in kinds else tuple(values)
             for name, values in records.items()
         }
@@ -221,6 +225,7 @@ class _StudyStore(RunStore):
         before = self.read_note()
         if not self.fresh:
             self.check()
+        # Before anything is removed or written, so that a refusal leaves the folder as it was.
         self._check_file(before)
         if self.fresh:
             self.clear()
@@ -258,6 +263,7 @@ class _StudyStore(RunStore):
         """
         self.read_note()  # refuses what is somebody else's
         if self.is_ours():
+            # Even one whose schema cannot be read: the folder is ours, and its result is damaged.
             (self.folder / RESULT).unlink(missing_ok=True)
             super().clear()
             return

@@ -114,6 +114,7 @@ class RunStore:
             step: Its name.
         """
         body = found_json(self._file(step))
+        # A file that was renamed or copied still says of which step it is.
         if not self._fits(body) or body["step"] != step:
             return None
         try:
@@ -262,6 +263,7 @@ class _OpenRun:
             place = self.steps.index(step)
             self.watch(step, place, len(self.steps), found=found is not None)
         if found is None:
+            # A step may take hours, so the folder is looked at again before anything is stored.
             found = run()
             self.still_there()
             self.kept.store(step, encode(found))
@@ -350,6 +352,7 @@ def parsed(text: str, name: str) -> tuple[Result, bool]:
     except ValueError as wrong:
         fault = str(wrong)
     if changed:
+        # Said before the fault, which is then what somebody's change has made of the file.
         more = f" ({fault})" if fault else ""
         raise InvalidInput(
             f"{name} was changed after it was written, since its checksum does not match{more}; "
@@ -417,6 +420,7 @@ def first_difference(before: Any, now: Any, path: str = "") -> str:
         path: Where they are.
     """
     if isinstance(before, dict) and isinstance(now, dict):
+        # The fingerprint differs whenever anything does, the text of the file even by a blank.
         for key in sorted({*before, *now} - {"fingerprint", "file"}):
             if before.get(key) != now.get(key):
                 inner = f"{path}.{key}" if path else key
@@ -467,6 +471,7 @@ def _refuse(constant: str) -> None:
 
 
 def _real(text: str) -> float:
+    # 1e999 is good JSON, and Python reads it as infinity.
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text[:20]} is not a number that can be held")
@@ -481,6 +486,7 @@ def _whole(text: str) -> int:
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     body = dict(pairs)
+    # Python's reader would keep the last of two equal keys, and say nothing.
     if len(body) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
@@ -499,6 +505,7 @@ def hashed_inputs(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
     Raises:
         InvalidInput: A file was changed, or came to a folder, while it was read.
     """
+    # Before the hashes are computed, so that a change during hashing shows as well.
     before = {file: _state(file) for file in _files(paths)}
     began = time.time_ns()
     hashes = {file: sha256_file(file) for file in before}
@@ -521,6 +528,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         inside = sorted(path.iterdir()) if path.is_dir() else [path]
         for file in inside:
+            # Readers of folders leave out such names too: hidden files, and marks such as _SUCCESS.
             if file.is_file() and (file == path or not file.name.startswith((".", "_"))):
                 found[Path(os.path.abspath(file))] = None  # noqa: PTH100  links keep their names
     return list(found)
@@ -542,5 +550,6 @@ def _needed(one: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> int:
 
 def _state(file: Path) -> tuple[int, ...]:
     found = file.stat()
+    # Both: whoever changes a file can set its mtime back, but not its ctime.
     times = found.st_mtime_ns, found.st_ctime_ns
     return found.st_dev, found.st_ino, found.st_size, *times, max(times)

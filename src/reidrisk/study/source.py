@@ -330,6 +330,7 @@ class LinkedSource:
 
     def describe(self) -> Any:
         """The tables as JSON knows them."""
+        # Users without names are the numbers of rows, so the rows say everything.
         unnamed = isinstance(self.tables, _Unnamed)
         return describe(self.tables.observations if unnamed else self.tables)
 

@@ -163,6 +163,7 @@ class PeopleSplit:
         """How many users the study hides as strangers, and how many rows of strangers there are."""
         rule = _Roles.of(self.study).strangers
         assert rule is not None
+        # Only their number is asked, so that none of them is listed.
         (group,) = first_of(self.people, [(rule, 0)], self.study.seed)
         return group.users, group.users
 
@@ -294,6 +295,7 @@ class RowsSplit:
         elif study.targets is None or study.targets >= len(whole.anonymous):
             part = whole
         else:
+            # The first by a hash of the user: whoever asks for more targets keeps these.
             part = whole.only(self._order[: study.targets])
         return part.changed(known=hold(part.known), strangers=self._strangers)
 

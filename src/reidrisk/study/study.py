@@ -117,6 +117,7 @@ class Study(
     def __post_init__(self) -> None:
         for part in fields(self):
             value = getattr(self, part.name)
+            # Callers may give lists, and a study is a value that must not change.
             if value is not None and _is_several(part.type):
                 object.__setattr__(self, part.name, tuple(value))
         if not self.attacks:
@@ -233,6 +234,7 @@ class Study(
             source: Of whom; known by checksums of its rows.
         """
         said = {**describe(self), "people": source_of(source).describe()}
+        # Files of `reidrisk/1` without analyses of others do not name them.
         return {name: said[name] for name in said if name != "analyses" or self.analyses}
 
     def _result(self, source: Source, parts: Part) -> Result:

@@ -77,6 +77,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
         with speaking("keys", offers=type(model.people).model_fields.__contains__):
             source, inputs = read_source(model.people, folder)
     except InvalidInput as wrong:
+        # Readers begin a message with the path that it is about, which leads to the key.
         for part in PATHS:
             path = getattr(model.people, part, None)
             if path and str(wrong).startswith(str(folder / path)):
@@ -197,6 +198,7 @@ def _value(value: Any) -> str:
     """A value as TOML writes it: JSON, but for tables, and for signs beyond 16 bits."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(_lines(value))} }}"
+    # JSON escapes such a sign as a pair of surrogates, which TOML refuses.
     beyond = isinstance(value, str) and any(ord(sign) > _SIXTEEN_BITS for sign in value)
     return json.dumps(value, ensure_ascii=not beyond)
 
@@ -269,6 +271,7 @@ def _releases(model: StudyModel, source: Source, located: _Located) -> dict[str,
         found["release"] = make_release(release_kind("topics"), {}, source)
     for place, section in _sections(model):
         try:
+            # The study's own comes first: those beside it may be functions of what it shows.
             made = make_release(section.kind, section.parameters, source, found["release"])
         except InvalidInput as wrong:
             where = [*place, *_key_about(wrong, section.parameters)]
@@ -403,6 +406,7 @@ def line_of(text: str, path: list[Any]) -> int:
         text: Of the file.
         path: Keys from the outermost, and places in lists.
     """
+    # tomllib does not tell where a key stands, so the lines are looked through again.
     wanted = [str(part) for part in path]
     table: list[str] = []
     counts: dict[str, int] = {}
@@ -412,6 +416,7 @@ def line_of(text: str, path: list[Any]) -> int:
             table = header
             if line.lstrip().startswith("[["):  # one of several tables of this name
                 counts[table[0]] = counts.get(table[0], -1) + 1
+            # Paths number the tables of a list, as in `beside.0.noise`.
             if table[0] in counts:
                 table.insert(1, str(counts[table[0]]))
             here = table
@@ -420,6 +425,7 @@ def line_of(text: str, path: list[Any]) -> int:
         else:
             continue
         common = min(len(here), len(wanted))
+        # Only if it is nearer: of lines that are as near the first is told.
         if here[:common] == wanted[:common] and common > depth:
             best, depth = number, common
     return best

@@ -98,6 +98,7 @@ def setting_of(
 
 
 def _found(context: "Context", parts: Part, names: tuple[str, ...]) -> Part:
+    # Only this bound needs it, and for it everybody's secrets must be made.
     revealed = context.revealed if names == (FULL,) else None
     setting = setting_of(
         context, revealed=revealed, shared_bits=_shared_bits(parts, context.headline)

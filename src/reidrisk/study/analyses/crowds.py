@@ -69,6 +69,7 @@ def _crowds(context: "Context") -> tuple[tuple[int, ...], tuple[int, ...], tuple
     beyond = tuple(size for size in study.beyond if size > users)
     to_fit = sizes_to_fit(users) if beyond else ()
     smaller = {size for size in study.sizes if size < users}
+    # If no smaller crowds are asked for, those that the law is fitted to are shown.
     return tuple(sorted({*(smaller or to_fit), users})), to_fit, beyond
 
 

@@ -226,6 +226,7 @@ def steps(context: "Context") -> Iterator[Step]:
     release: object = context.shows
     if isinstance(release, Informs) and context.source.people is not None:
         yield alone("information", _bits, context, release)
+    # A way that is named twice is one step, since names of steps are unique.
     for name in dict.fromkeys(context.study.information):
         if name == COUNTS:
             yield alone(f"information-{name}", _counted, context)
@@ -461,6 +462,7 @@ def information_rows(result: "Result") -> tuple[Row, ...]:
         }
         for one in result.information
     ]
+    # Corrections of counts, each by itself, have a table of their own.
     measured = [reckoned_row(one) for one in result.reckoned if not one.how]
     return tuple(sorted([*told, *measured], key=_place))
 

@@ -250,6 +250,7 @@ def _check_needs(attack: Attack, study: "Study", source: "Source | None") -> Non
         "anonymous": True,
         "release": study.release is not None,
         "panel": study.training > 0,
+        # While no source is known this is left open; it is checked again with the source.
         "population": source is None or source.population is not None,
     }
     for need in attack.needs:

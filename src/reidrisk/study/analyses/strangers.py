@@ -152,6 +152,8 @@ def too_few(one: OpenSet) -> tuple[str, ...]:
     missing = [each for each in ACCUSED if each not in chosen]
     if not missing:
         return ()
+    # The threshold is the floor(w (m + 1))-th highest value of the m strangers who choose, so m is
+    # 1/w - 1 at least; every second stranger chooses, so 2 m - 1 must be met.
     needed = [f"{count(2 * round(1 / each) - 3)} for {percent(each)}" for each in missing]
     sentence = f"A threshold that accuses so few takes more strangers: {listed(needed)} at least."
     return (sentence,)

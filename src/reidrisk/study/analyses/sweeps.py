@@ -97,6 +97,7 @@ def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:
         if risk.setting and (risk.slots, risk.users) == (own[0].slots, own[0].users):
             settings.setdefault(tuple(risk.setting.items()), []).append(risk)
     for setting, risks in settings.items():
+        # A setting that was spared one of the attacks may look safer than it is.
         if {risk.attack for risk in own} <= {risk.attack for risk in risks}:
             changed = [_changed(result, name, value) for name, value in setting]
             yield Remedy(listed(changed), max(risk.high for risk in risks))

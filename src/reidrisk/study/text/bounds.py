@@ -110,6 +110,7 @@ def ceilings(result: Result) -> _Ceilings:
         result: What a study found.
     """
     sorted_in: dict[str, list[Bound]] = {}
+    # The lower end: only what an attack surely does speaks against a bound.
     least = max((risk.low for risk in headline(result)), default=0.0)
     for bound in bounds_of(result):
         if bound.side != "lower" and bound.slots == result.slots[-1]:
@@ -119,6 +120,7 @@ def ceilings(result: Result) -> _Ceilings:
 
 def _kind(bound: Bound, least: float) -> str:
     """Where a bound belongs, if an attack is certainly right that often."""
+    # First, since a model that does not fit bounds nothing, whatever its number is.
     if bound.fits is False:
         return "unfit"
     if least > bound.high:
@@ -135,6 +137,7 @@ def possible(result: Result) -> list[Sentence]:
         result: What a study found.
     """
     found, best = ceilings(result), strongest(result)
+    # Numbers that readers compare are compared as they are printed.
     lowest = min((shown(at_most(number(one))) for one in found.limits), default=None)
     return [
         Sentence("possible", _reach(result, bound, best))

@@ -182,4 +182,5 @@ def _decimal(number: float) -> Decimal:
 
 def _signed(number: float, unit: Decimal, rounding: str) -> str:
     rounded = (_decimal(number) / unit).to_integral_value(rounding) * unit
+    # A zero has no sign: +0.0 or -0.0 would seem to say which is worse.
     return f"{rounded:+,.{max(0, -unit.adjusted())}f}" if rounded else "0"

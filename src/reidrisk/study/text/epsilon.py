@@ -211,6 +211,7 @@ def _factor(odds: float | None) -> str:
     if odds is None:
         return "anything"
     if odds > _MOST_WRITTEN:
+        # Upwards, as every limit is rounded.
         return f"10^{math.ceil(math.log10(odds))}"
     return times_at_most(odds, 1)
 

@@ -128,6 +128,7 @@ def count(number: float) -> str:
 
 
 def _decimal(number: float) -> Decimal:
+    # By its shortest digits: 0.1 is then a tenth, and is rounded as readers would round it.
     return Decimal(repr(float(number)))
 
 
@@ -166,6 +167,7 @@ def _plain(number: Decimal, unit: Decimal, rounding: str = ROUND_HALF_EVEN) -> s
     """Round to a multiple of the unit, refined where a number would wrongly become 0 or 100."""
     if 0 < number < unit:
         unit = _place(number)
+    # An upper end may become 100, since it is rounded outwards.
     if rounding != ROUND_CEILING and 0 < _HUNDRED - number < unit:
         unit = _place(_HUNDRED - number)
     rounded = (number / unit).to_integral_value(rounding) * unit
