@@ -51,6 +51,7 @@ def bit_bars(rows: Sequence[Row], look: Style, title: str, names: Sequence[str])
             "place": place,
             "what": name,
             "filled": 0.4 if row.get("measured") else 1.0,
+            # The number stands behind bar and interval, even where both lie below 0.
             "beside": max(span(row).high, 0.0),
         }
         for place, (row, name) in enumerate(zip(rows, names, strict=True))

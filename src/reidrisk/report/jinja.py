@@ -97,6 +97,7 @@ def saved(body: str, path: str | os.PathLike[str]) -> Path:
     """
     file = Path(path)
     with written_whole(file) as (part,):
+        # The same result gives the same bytes on every system.
         part.write_text(body, encoding="utf-8", newline="\n")
     return file
 
@@ -122,6 +123,7 @@ def _keep_percent(value: Any) -> Any:
 
 def _quoted(text: str) -> str:
     """Text as a CSS string; every character but letters, digits and spaces by its code."""
+    # A style goes into the page unescaped, so no sign of a title may end the string or the element.
     plain = (
         one if one == " " or (one.isascii() and one.isalnum()) else f"\\{ord(one):x} "
         for one in " ".join(text.split())

@@ -73,6 +73,7 @@ class RiskRange:
 
     @property
     def _floor(self) -> float:
+        # Below 1, since places along the axis are divided by the logarithm of the floor.
         return min(max(floor_of(mark.value for mark in self.marks), _LEAST), 0.5)
 
 

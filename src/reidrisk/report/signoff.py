@@ -105,6 +105,7 @@ def render(result: Result, digest: str | None = None) -> str:
         digest: SHA-256 of the file that was read, if an earlier version wrote it.
     """
     known, said = cleaned(result), verdict(cleaned(result))
+    # Of the result as it is, not of its cleaned copy: it must be that of the saved file.
     hashed = digest or digest_of(result)
     words = known.signoff or Signoff()
     below = foot(known.title, f"result {hashed[:12]}")

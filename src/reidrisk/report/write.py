@@ -100,6 +100,7 @@ def files(
                 spec = charts.specification(exhibit, FILE, width)
                 made[place / f"{exhibit.name}.svg"] = charts.svg(spec, width).encode()
                 made[place / f"{exhibit.name}.png"] = charts.png(spec, width)
+    # Everything is drawn before anything is written, so a chart that fails leaves no half folder.
     if made:
         with written_whole(*made) as parts:
             for part, content in zip(parts, made.values(), strict=True):

@@ -63,6 +63,7 @@ def _foreign(function: SectionOf, result: Result) -> Section | None:
         raise InvalidInput(
             f"{name} should be {_WANTED}, but it gave {type(made).__name__}", code="not-a-section"
         )
+    # Our sections are made of a cleaned result; one of somebody else may add text of its own.
     return cleaned(made)
 
 

@@ -165,6 +165,7 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
             # A limit is one number, whatever it was computed from.
             "from": max(float(row["number" if row["side"] == "upper" else "low"] or 0), floor),
             "to": max(float(row["number" if row["side"] == "upper" else "high"] or 0), floor),
+            # A logarithmic axis has no 0, so such a figure has no mark.
             "at": row["number"] or None,
         }
         for place, row in enumerate(rows)

@@ -118,6 +118,7 @@ def _points(
     points = [
         _Point(risk.setting[name], risk, stays and risk.setting[name] == value) for risk in risks
     ]
+    # Where the sweep has the study's own value, the study's figure would be drawn twice.
     if value is not None and stays and not any(point.own for point in points):
         attacks = {risk.attack for risk in risks}
         points += [
@@ -145,6 +146,7 @@ def _own(result: Result, name: str) -> Cell:
 def _change(name: str, points: Sequence[_Point]) -> str:
     """From one end of the sweep to the other, at the most slots."""
     slots = max(point.risk.slots for point in points)
+    # Twice over, so that there is a first and a last even of a single point.
     first, *_, last = [one for one in points if one.risk.slots == slots] * 2
     one, other = first.risk, last.risk
     if one is other:
