@@ -147,6 +147,7 @@ def _tell(wrong: Exception) -> int:
             "and may be read or written"
         )
     else:
+        # Exit code 1 is a fault in code, ours or a plug-in's; whatever else goes wrong is 2.
         click.echo(_where(wrong), err=True)
         click.echo(_blame(whose(wrong)), err=True)
         return 1

@@ -377,6 +377,7 @@ class Watched:
     def top_sets(self, start: int, stop: int, **how: Any) -> Any:
         """Those of the people themselves."""
         sets = self._people.top_sets(start, stop, **how)
+        # People are made on several threads.
         with self._lock:
             self._made += stop - start
             self._progress.made(self._made, self.users)

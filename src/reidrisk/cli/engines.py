@@ -179,6 +179,7 @@ def _interruptible(work: Callable[[], Any]) -> Any:
         except BaseException as one:  # noqa: BLE001  raised again where it was asked
             wrong.append(one)
 
+    # A daemon, so that a cluster that never answers cannot keep a stopped command alive.
     thread = threading.Thread(target=copy_context().run, args=(do,), daemon=True)
     thread.start()
     while thread.is_alive():

@@ -203,6 +203,7 @@ def _described(
         )
     title = f"Whom {paths[0].name} helps to find in {paths[1].name}"
     unit = read[1].form
+    # Whole paths: the study file is kept in the run's folder, and paths are relative to the file.
     known, anonymous = (str(path.resolve()) for path in paths)
     whole = {"title": title, "unit": unit, "seed": keys["seed"], "targets": "all", **keys}
     where = {"kind": "linked", "known": known, "anonymous": anonymous, **people}

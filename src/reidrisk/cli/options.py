@@ -95,6 +95,7 @@ def engine() -> "Callable[..., Any]":
             return command(*arguments, **given)
 
         offered = [
+            # From the last to the first of the help: click lists first what is applied last.
             click.option("--spark-setting", "settings", multiple=True, metavar="KEY=VALUE",
                          type=_spark_setting, expose_value=False, callback=engines.note_settings,
                          help="A setting of Spark, spark.executor.memory=4g; may be repeated."),
@@ -281,6 +282,7 @@ def layout(*parts: str) -> "Callable[..., Any]":
             return command(*arguments, layout=Layout(**said), **given)
 
         offered = [
+            # From the last to the first of the help, as above.
             click.option("--separator", metavar="SIGN", help="Between columns, if not guessed."),
             click.option("--header/--no-header", default=None,
                          help="Whether the first line names the columns, if not guessed. Without "

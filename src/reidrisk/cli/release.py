@@ -63,6 +63,7 @@ def _command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
         _release(name, said, people, **given)
 
     command: Callable[..., None] = options.layout("user", "item", "count", "epoch")(run)
+    # Reversed, since click lists first what was applied last.
     for decorate in reversed(_common(offered)):
         command = decorate(command)
     return click.command(name, help=_help(name, kind))(command)
@@ -201,6 +202,7 @@ def _release(
             code="invalid-parameters",
         )
     _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
+    # Hashes tell whether shards that are there are of this release; without shards nobody asks.
     files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]
     with console.Progress(quiet=quiet) as progress:
         with _origin(files, synthetic, layout) as origin:
@@ -214,6 +216,7 @@ def _release(
             seen = observe(shows, console.Watched(crowd, progress), **how)
             data.write_observations(seen, output, ids=crowd.ids, **names)
         else:
+            # Rows stay lazy: a shard is made as it is written, so memory does not grow with users.
             seen = observe(shows, crowd, hold=lambda rows: rows, **how)
             with _told_how_to_go_on():
                 data.write_observations(

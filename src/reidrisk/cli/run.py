@@ -93,10 +93,12 @@ def run_file(
     console.warn(file.source)
     spoken = Path(folder) / engines.LOG
     for log in (Path(folder) / "log.txt", spoken):
+        # Where no run left its note, a file of this name is somebody's own.
         if log.is_file() and not log.is_symlink() and not (log.parent / NOTE).exists():
             raise InvalidInput(_not_ours(log), code="file-not-ours")
     study, text, typed = file.study, file.text, ("reidrisk", *command)
     if changes:
+        # The file that is kept says otherwise than what is run: its first line tells the command.
         study, text = replace(study, **changes), f"# as run: {shlex.join(typed)}\n{text}"
     with console.Progress(quiet=quiet) as progress:
         journal = Journal(Path(folder), progress)
@@ -117,8 +119,10 @@ def run_file(
                 if with_users:
                     write_users(study, file.source, Path(folder) / USERS, engine=engine)
         except KeyboardInterrupt:
+            # Bars are taken down first, so that the message stands on a line of its own.
             progress.__exit__()
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
+            # Options of the engine are kept in click's context and are no part of `command`.
             again = shlex.join((*typed, *engines.place().words))
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
             raise click.exceptions.Exit(signals.code()) from None
