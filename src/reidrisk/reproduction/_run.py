@@ -192,6 +192,7 @@ def _checked(kept: _ReproductionStore, step: ChapterStep, name: str) -> tuple[Ro
     for row in rows:
         if not (row.why and row.where and row.what and row.published):
             raise ValueError(f"{name}: a row says not what, where, why, or what was published")
+    # A run that is resumed reads its rows, so all others get them as they are read, too.
     return kept.decode(plain(rows))
 
 

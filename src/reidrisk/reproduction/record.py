@@ -112,6 +112,7 @@ class Reproduction:
             )
         fields = {key: value for key, value in body.items() if key not in {"schema", "checksum"}}
         try:
+            # In a tuple, since pydantic takes no configuration beside that of a dataclass itself.
             found: Self = typed(tuple[cls], [fields])[0]  # type: ignore[valid-type]
         except ValueError as wrong:
             raise InvalidInput(

@@ -24,6 +24,7 @@ def chances(seed: int, purpose: str, rows: int, outcomes: int) -> Rows:
     drawn = uniforms(
         seed=seed, purpose=f"reproduction/{purpose}", users=np.arange(rows), count=outcomes - 1
     )
+    # Ends may fall together or on an end of the stick: then an outcome has chance 0.
     ends = np.sort(np.floor(drawn * (_PARTS + 1)).astype(int), axis=1)
     pieces = np.diff(ends, axis=1, prepend=0, append=_PARTS)
     return [[Fraction(int(piece), _PARTS) for piece in row] for row in pieces]
@@ -45,6 +46,7 @@ def matrices(
         shape = 2 + place % (users - 1), 2 + place // (users - 1) % (representations - 1)
         rows = chances(seed, f"matrix {place}", *shape)
         if not zeros:
+            # Half of each row is spread evenly: no chance is 0, and the row still sums to 1.
             share = Fraction(1, 2 * shape[1])
             rows = [[entry / 2 + share for entry in row] for row in rows]
         yield rows

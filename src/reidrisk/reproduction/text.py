@@ -62,6 +62,7 @@ def figure(number: Estimate, unit: str) -> str:
         )
     if number.low == number.high:
         return " ".join(part for part in (plain(number.value), unit) if part)
+    # Up to the second digit of the interval's width.
     digits = max(1 - math.floor(math.log10(number.high - number.low)), 0)
     value, low, high = (f"{end:,.{digits}f}" for end in (number.value, number.low, number.high))
     return f"{' '.join(part for part in (value, unit) if part)} ({low} to {high})"

@@ -55,6 +55,7 @@ def leakage_of(sets: list[list[int]], noise: Fraction) -> float:
 
 def people_with(held: int, top: int = _TOP) -> list[list[int]]:
     """The fewest people who hold so many topics between them, and one who holds none of his own."""
+    # The last set is filled up with the first topics, so that every set is full.
     rounds = [[(start + place) % held for place in range(top)] for start in range(0, held, top)]
     return [*rounds, rounds[0]]
 

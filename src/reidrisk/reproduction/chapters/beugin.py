@@ -127,6 +127,7 @@ class Web:
 
     def users(self, least: int, most: int, wanted: int) -> Sets:
         """Top sets of so many users who visit `least` to `most` domains."""
+        # Room for ten users of a last history, of whom only some may be wanted.
         sets, made = np.empty((wanted + _SAMPLES_OF_ONE, TOP), np.int32), 0
         while made < wanted:
             topics = self.history(int(self.rng.integers(least, most + 1)))
@@ -156,6 +157,7 @@ def rebuilt(seed: int, *, users: int = USERS) -> Sets:
     """Top sets of users drawn in the authors' way, from domains of ours."""
     web = Web.drawn(np.random.default_rng(seed))
     people = np.array([count for *_, count in DOMAINS_OF_USERS])
+    # The sums are rounded, not the parts, so that these add up to `users`.
     ends = np.rint(np.cumsum(people) / people.sum() * users).astype(np.int64)
     wanted = np.diff(ends, prepend=0)
     parts = zip(DOMAINS_OF_USERS, wanted, strict=True)
@@ -174,6 +176,7 @@ def read_sets(path: Path) -> Sets:
         ) from error
     bad = np.flatnonzero(~is_set(sets))
     if sets.shape[1] != TOP or len(bad):
+        # Lines count from 1, and the first holds names.
         line = f", line {bad[0] + 2}" if len(bad) else ""
         raise InvalidInput(
             f"{path}{line}: a user has {TOP} different topics from 1 to {TOPICS}; {_FILE} takes "
@@ -199,6 +202,7 @@ def profiles(shown: NDArray[np.integer]) -> BagRows:
     topics = np.sort(shown, axis=1)
     first = np.diff(topics, axis=1, prepend=-1) > 0
     again = np.zeros_like(first)
+    # In a sorted row a topic came again if the place after its first is no first of another.
     again[:, :-1] = first[:, :-1] & ~first[:, 1:]
     kept = np.where(again.sum(axis=1, keepdims=True) >= TOP, again, first)
     return BagRows.of(topics[kept], np.append(0, np.cumsum(kept.sum(axis=1))), tokens=TOPICS)
@@ -206,6 +210,7 @@ def profiles(shown: NDArray[np.integer]) -> BagRows:
 
 def observed(sets: Sets, scale: Scale) -> Observations:
     """What both sites are shown in all epochs, of some users at the second site."""
+    # A slot for each topic that is seen: three in the first epoch, one in each later one.
     draws = _FIRST + max(PUBLISHED) - 1
     people = GivenSets.stable(sets, epochs=draws, tokens=TOPICS)
     return _API.observe(people, targets=min(TARGETS[scale.name], len(sets)), seed=scale.seed)

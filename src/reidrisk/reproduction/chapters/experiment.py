@@ -108,10 +108,12 @@ def steps(scale: Scale) -> Iterator[ChapterStep]:
 def _hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
     """The two curves, and what is said of them."""
     plain, weighted = world.simple()
+    # What became of each target is kept after the last epoch only, so the first is searched anew.
     at_first = measured(world.seen(), [one.fitted for one in (plain, weighted)], slots=_EPOCHS[0])
     first, last = (
         other.matches.credit - one.matches.credit for one, other in (at_first, (plain, weighted))
     )
+    # A difference of two differences of credits, each of which lies between -1 and 1.
     growth = mean_of_numbers(last - first, low=-2.0, high=2.0)
     gaps = [percent(weighted.curve[r].value - plain.curve[r].value) for r in _EPOCHS]
     difference = paired_difference(plain.matches.credit, weighted.matches.credit)
@@ -215,6 +217,7 @@ def _learned(world: _Experiment) -> tuple[Row, ...]:
     from reidrisk.learning.models import CHAIN_TRAINING  # noqa: PLC0415  the same
 
     panel_users = min(_PANEL, world.scale.users)
+    # Other people, shown by other draws: whoever is learned from is not attacked.
     others = data.synthetic_topics(users=panel_users, seed=world.scale.seed + 1)
     panel = API.observe(others, targets=panel_users, seed=world.scale.seed + 7)
     how = replace(CHAIN_TRAINING["types"], seconds=seconds)
@@ -310,6 +313,7 @@ def _type_aware(world: _Experiment) -> tuple[Row, Row]:
 
 def _full_information(world: _Experiment) -> Row:
     """Who knows every top set."""
+    # With the seed of `_seen`, so that the same targets are attacked.
     revealed = API.reveal(
         world.people(),
         targets=min(world.scale.targets, world.scale.users),

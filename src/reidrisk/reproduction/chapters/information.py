@@ -112,6 +112,7 @@ def _eight_epochs(scale: Scale) -> tuple[Row, ...]:
             published="0.16 bits",
             ours=more,
             unit="bits",
+            # Twice, since 0.16 is the difference of two figures that were rounded.
             mark=measured(0.16, more, rounding=2 * _ROUNDING, calibrated=True),
             why=f"{why} It does not say how much an attacker gains by types that last: for that, "
             "compare type-aware with weighted-hamming under Re-identification by topics.",

@@ -110,6 +110,7 @@ def iid(recorded: Rates, rng: np.random.Generator) -> Rates:
     people, edges = np.histogram(visited.sum(axis=1))
     edges = edges.astype(np.int64)  # cut to whole numbers, as theirs
     bins = rng.choice(len(people), size=USERS, p=people / people.sum())
+    # A bin whose edges are cut to the same number still holds that number.
     counts = rng.integers(edges[bins], np.maximum(edges[bins + 1], edges[bins] + 1))
     visitors = visited.sum(axis=0)
     mean = recorded.sum(axis=0) / np.maximum(visitors, 1)
@@ -126,6 +127,7 @@ def weekly_sets(rates: Rates, epochs: int, rng: np.random.Generator) -> NDArray[
     """The most visited topics of each week, ties at random: users x epochs x top."""
     sets = np.empty((len(rates), epochs, TOP), np.int32)
     for epoch in range(epochs):
+        # Draws below 1 put topics with as many visits in random order, and those with none as well.
         visits = rng.poisson(rates) + rng.random(rates.shape)
         sets[:, epoch] = np.argpartition(visits, -TOP, axis=1)[:, -TOP:]
     return sets

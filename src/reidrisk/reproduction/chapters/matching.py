@@ -52,6 +52,7 @@ def bound(seed: int) -> tuple[Row, Row]:
     for rows in matrices(seed, _WORLDS, users=3):
         distinct, best = reference.upper_matching(rows), reference.matching_optimum(rows)
         ours = theory.upper_matching(floats(rows)).raw
+        # Every float is a fraction, so this comparison is exact.
         below = below or Fraction(ours) < distinct
         rounded_up = max(rounded_up, float((Fraction(ours) - distinct) / distinct))
         exceeded = max(exceeded, float(best - distinct))

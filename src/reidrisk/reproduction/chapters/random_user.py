@@ -86,6 +86,7 @@ def _partial_information(seed: int) -> Row:
         prior = chances(seed, f"prior {place}", 1, len(worlds))[0]
         for shown in itertools.product(range(3), repeat=2):
             fits = [p * _chance(world, shown) for p, world in zip(prior, worlds, strict=True)]
+            # No possible matrix shows this W, so nothing can be conditioned on it.
             if not sum(fits):
                 continue
             expected = theory.expected_matrix(

@@ -42,6 +42,7 @@ def steps(scale: Scale) -> Iterator[ChapterStep]:
 def _local_privacy(seed: int) -> Row:
     """Lemma 6."""
     largest = 0.0
+    # Without zeros, with which no epsilon would be finite where delta is 0.
     for rows in matrices(seed, _WORLDS, zeros=False):
         array = floats(rows)
         best = theory.random_user_optimum(array)

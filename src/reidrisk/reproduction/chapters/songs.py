@@ -91,6 +91,7 @@ def attacked(scale: Scale, people: Profiles | None, reading: str) -> Row:
         published="about 1 %",
         ours=curve[4],
         unit="%",
+        # "About 1 %" is read as what rounds to 1 %.
         mark=measured(0.01, curve[4], rounding=0.005) if _whole(people) else "not run",
         why=f"Two sites each see r songs of everyone, drawn alike; {curve[4].trials:,} targets. "
         f"{_held(people)}",

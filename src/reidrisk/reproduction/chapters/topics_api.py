@@ -131,6 +131,7 @@ def _popularity_rows(seed: int) -> tuple[Row, Row, Row]:
         people = data.synthetic_topics(users=SAMPLE, epochs=1, seed=seed + sample)
         seen = API.observe(people, targets=1, seed=seed + sample)
         found = popularity(seen, API, delta=_DELTA)
+        # Before they are cut to chances: the lemma is about the unbiased estimates.
         within[sample] = (np.abs(found.raw[0] - truth) <= found.band[0]).all()
         sums, squares = sums + found.raw[0], squares + found.raw[0] ** 2
     means = sums / SAMPLES
@@ -268,6 +269,7 @@ def _pairs(seed: int) -> tuple[Row, ...]:
             both = sum((world.pair(week, topic, one) for one in others), Fraction(0))
             singles = max(singles, abs(sum_of - (world.top - p)))
             doubles = max(doubles, abs(both - (world.top - 1) * p))
+    # Ten sets of three out of five topics, all as likely: there the lemma's assumption holds.
     equal = TopSets(5, 3, Fraction(1, 4), ((Fraction(1, 10),) * 10,))
     for topic, other in itertools.permutations(range(5), 2):
         given = equal.pair(0, topic, other) / equal.popularity(0, other)
