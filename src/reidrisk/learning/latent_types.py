@@ -281,6 +281,7 @@ def choose_types(
         users: The most users to fit on.
     """
     some = sample_of_rows(rows, tokens, whole_number("users", users, least=2), seed)
+    # The sample is in random order, so its first rows are as good as any others.
     held = max(1, int(_HELD_OUT * len(some)))
 
     def reached(types: int) -> float:
@@ -330,6 +331,7 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
     # Equal rows get different names, and so draws of their own.
     names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
+    # Equal draws go by what rows hold, so that the order of users never matters.
     return handle.take(chosen[np.lexsort((content, draws))[:users]]).astype(np.int32)
 
 
@@ -364,6 +366,7 @@ def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) 
             f"smoothing is a number of slots above 0, got {smoothing}", code="out-of-range"
         )
     counts = _count(rows, tokens)
+    # Sightings less those that noise gives on average, of which every token gets the same.
     real = np.maximum(counts - noise / tokens * counts.sum(), _LEAST_SIGHTINGS)
     everyone = TypeModel(top, noise, real).best(real[:, None])[:, 0]
     return TypeModel(top, noise, smoothing * everyone)
@@ -411,6 +414,7 @@ def _add_expectations(
             for one in range(types):
                 belief[one] *= chances[token, one]
                 mass += belief[one]
+            # Beliefs sum to 1 before each slot, so the masses multiply to the chance of the row.
             total += np.log(mass)
             for one in range(types):
                 belief[one] /= mass

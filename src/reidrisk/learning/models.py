@@ -154,6 +154,7 @@ def chain(begin: str = "types", classes: int = 64) -> Recipe:
 def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
     from reidrisk.learning import type_chain  # noqa: PLC0415  the same
 
+    # How many classes a chain got depends on the rows it began with, so its weights tell.
     return type_chain.TypeChainNetwork(len(weights["weights"]), tokens + 1, conditional=conditional)
 
 

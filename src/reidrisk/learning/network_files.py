@@ -62,6 +62,7 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     content = _safetensors_torch.save(copies, metadata={_SAID: text})
     seal = sha256(content)
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    # What `read_sealed` refuses must not be written.
     if head > _LENGTH + _MOST_HEADER:
         raise TooLarge(
             f"{path}: more would be said of the tensors than can be read; say less",
@@ -87,6 +88,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     check_fits(2 * file.stat().st_size, f"{file}", "use a smaller network")
     content = file.read_bytes()
     length = int.from_bytes(content[:_LENGTH], "little")
+    # Before anything is parsed: in a damaged file the length may be any number.
     if not length <= min(_MOST_HEADER, len(content) - _LENGTH):
         raise _damaged(file, what, "its header is not as long as it says")
     head = content[: _LENGTH + length]
@@ -304,10 +306,12 @@ def hash_of_labels(labels: Iterable[object]) -> str:
 
 def hash_of_rows(*rows: NDArray[np.integer]) -> str:
     """The SHA-256 of rows of tokens, whatever type holds them; several if a user has several."""
+    # Shapes too, since 2 x 3 and 3 x 2 tokens may have the same bytes.
     return sha256(*(part for one in rows for part in (repr(one.shape), _numbers(one))))
 
 
 def _numbers(rows: NDArray[np.integer]) -> memoryview:
+    # One width and byte order, so that a hash is the same on every machine.
     return np.ascontiguousarray(rows, dtype="<i8").data
 
 
@@ -332,6 +336,7 @@ class Checkpoints:
         for file in reversed(self._files()):
             try:
                 said, tensors = read_sealed(file, "a checkpoint")
+            # A lack of memory is no damage, so nothing is skipped because of it.
             except TooLarge:
                 raise
             except InvalidInput:
@@ -364,6 +369,7 @@ class Checkpoints:
 
     def _files(self) -> list[Path]:
         """By step."""
+        # Steps are written with nine digits, so names sort as steps do.
         return sorted(self.folder.glob(f"{_BEGIN}{'[0-9]' * 9}{_END}"))
 
     def _refuse_another(self, file: Path, training: object) -> None:

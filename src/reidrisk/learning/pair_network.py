@@ -158,6 +158,7 @@ class _PairScore:
             self.network.embedded(torch.from_numpy(different[some]))
             for some in _parts(len(different), _ROWS_AT_A_TIME)
         ]
+        # Along an axis, the shape of the inverse depends on the version of numpy.
         return torch.cat(parts), torch.from_numpy(place.reshape(-1))
 
 
@@ -204,6 +205,7 @@ def learn_pair_network(
         return float(network.loss(theirs[0], theirs[1], fixed))
 
     trained = train(network, loss, held_out, len(learning), how, progress)
+    # In double precision the order of sums changes logits by far less than their grid.
     return _PairScore(network.to("cpu").double().eval(), tokens), trained
 
 

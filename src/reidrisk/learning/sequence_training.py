@@ -144,6 +144,7 @@ class TrainingTask:
             slots=self.training.slots,
             users=len(self.training),
             seed=self.how.seed,
+            # Known only after training, so it is no part of what identifies the task.
             steps=0,
             rows=hash_of_rows(*(rows for one in pairs for rows in (one.known, one.shown))),
         )

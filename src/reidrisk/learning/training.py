@@ -100,6 +100,7 @@ class _Run:
             self.optimiser = torch.optim.Adam(self.network.parameters(), lr=self.how.rate)
             self.batches = torch.Generator()
             self.batches.manual_seed(seed_for(self.how.seed, "learning/batches"))
+            # After seeding: a checkpoint brings the states of all generators with it.
             self._go_on()
             stopped = self._steps(progress)
         self.network.load_state_dict(self.best_weights)
@@ -118,6 +119,7 @@ class _Run:
             self._note(Look(0, clock.seconds(), reached, reached))
         for step in range(done + 1, self.how.steps + 1):
             losses += self._step(step)
+            # Asked once, before the look, which takes time of its own.
             over = clock.is_over()
             if not over and step % self.how.every and step != self.how.steps:
                 continue
@@ -125,6 +127,7 @@ class _Run:
             self._note(Look(step, clock.seconds(), losses / (step - done), reached))
             done, losses = step, 0.0
             stopped = self._stopped(over=over)
+            # At the end checkpoints are removed, so the last look needs none.
             if not stopped:
                 self._keep()
             if progress is not None:
@@ -226,8 +229,10 @@ class _Run:
         for path, one in _of("optimiser", tensors).items():
             number, name = path.split("/")
             numbered.setdefault(int(number), {})[name] = one
+            # Optimisers of torch do not check the shapes of a state that they load.
             if tuple(one.shape) not in ((), tuple(parameters[int(number)].shape)):
                 raise ValueError(path)
+        # Rates are set anew in every step, so the groups of this run will do.
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": numbered, "param_groups": groups})
         chance = _of("chance", tensors)

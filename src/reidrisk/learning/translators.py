@@ -55,6 +55,7 @@ def begun(
     with torch.no_grad():
         network.output.bias.copy_(torch.from_numpy(np.log((counts + _SMOOTHING) / shown.size)))
         if network.gate is not None:
+            # The log-odds of a copy among training users.
             network.gate.bias.fill_(
                 math.log((same + _SMOOTHING) / (shown.size - same + _SMOOTHING))
             )
@@ -73,6 +74,7 @@ class Translator(_nn.Module):
     def __init__(self, shape: Shape, tokens: int, slots: int) -> None:
         super().__init__()
         self.shape, self.tokens, self.slots = shape, tokens, slots
+        # Two more than tokens: the gap, and the special symbol, which is read and never written.
         self.encoder = _Encoder(shape, tokens + 2, slots)
         decoder: Any = _TransformerDecoder if shape.decoder == "transformer" else _LstmDecoder
         self.decoder = decoder(shape, tokens + 2, slots)
@@ -120,6 +122,7 @@ class Translator(_nn.Module):
     def _copied(self, found: Any, written: Any, states: Any, same: Any) -> Any:
         """Log-likelihood if a gate decides in each slot whether the source's symbol is copied."""
         gate = self.gate(torch.cat([written, states], dim=-1))[..., 0]
+        # What differs from the source cannot have been copied.
         copied = _nn.functional.logsigmoid(gate).masked_fill(~same, -math.inf)
         return torch.logaddexp(copied, _nn.functional.logsigmoid(-gate) + found)
 

@@ -232,6 +232,7 @@ def _types(rows: Symbols, size: int, classes: int, seed: int) -> tuple[Floats, F
         classes = choose_types(rows, fewer, **plain)
     users = max(_USERS, _SIGHTINGS // rows.shape[1])
     fit = fit_types(rows, types=classes, users=users, **plain)
+    # Logarithms are taken of the weights, and a type may have ended with none.
     return np.maximum(fit.weights, FLOOR / classes), fit.inclusion
 
 
@@ -250,8 +251,10 @@ def _begun_at(
     if conditional:
         _set(chain.known_site, np.log(known_counts / mean)[:, None])
         copied = known == shown
+        # Neither 0 nor 1, even if all symbols or none were copied, so that the logit is finite.
         rate = (copied.sum() + 1) / (copied.size + 2)
         copies = np.bincount(known[copied], minlength=size) + _PSEUDO_COPIES * rate
+        # `_counts` has added `_PSEUDO`, which are no symbols that could have been copied.
         rates = copies / (known_counts - _PSEUDO + _PSEUDO_COPIES)
         _set(chain.copy_symbol, _logit(rates)[:, None])
         _set(chain.rare, np.log(_RARE))
@@ -268,7 +271,9 @@ def _try(chain: TypeChainNetwork, known: Symbols, shown: Symbols) -> None:
         with torch.no_grad():
             return float(chain.nats(source if conditional else None, target).mean())
 
+    # With one slot there is no next one to keep a class to.
     keeps = _KEEPS if shown.shape[1] > 1 else _KEEPS[-1:]
+    # Called once more with the best, which leaves them set in the chain.
     reached(min(itertools.product(keeps, _TRIALS if conditional else _TRIALS[:1]), key=reached))
 
 
