@@ -53,6 +53,7 @@ def over_slots(
     title: str | list[str] = name
     if behind := _assessed(rows):
         # A second line under each tick.
+        # Keys become text in JSON, as `datum.label` is.
         axis["labelExpr"] = f"[datum.label, {json.dumps(behind)}[datum.label]]"
         title = [name, "(second line: how many could be assessed)"]
     base = chart(rows).filter(SHOWN).encode(x=of("slots:Q", title=title, axis=settings(**axis)))
@@ -93,10 +94,12 @@ def over_users(rows: Rows, look: Style, attacks: Sequence[str]) -> Chart:
         attacks: All of the result, which decide how each looks.
     """
     floor = floor_of(float(row["value"] or 0) for row in rows)
+    # The last row of each law stays: there its fit ends and its band begins.
     last = {row["attack"]: row["users"] for row in rows if row["kind"] == "law"}
     data = [
         {
             **row,
+            # A logarithmic axis has no 0.
             "at": row["value"] or None,
             "from": max(float(row["low"] or 0), floor),
             "to": max(float(row["high"] or 0), floor),

@@ -58,6 +58,7 @@ class Chart:
         schema = f"https://vega.github.io/schema/vega-lite/v{VERSION}.json"
         if not self.layers:
             return {"$schema": schema, "data": _data(self.rows), **self.parts}
+        # By identity: layers that were made of one chart share its very list.
         used = [id(layer.rows) for layer in self.layers]
         most = max(self.layers, key=lambda layer: used.count(id(layer.rows))).rows
         layers = [
@@ -120,6 +121,7 @@ def log_range(values: Iterable[float], most: float = math.inf) -> tuple[float, f
     known = [value for value in values if value > 0] or [min(1.0, most)]
     low, high = min(known), max(known)
     missing = _WIDTH / (high / low)
+    # Both ends move by the same factor, but shares never go beyond `most`.
     if missing > 1:
         high = min(high * math.sqrt(missing), most)
         low = high / _WIDTH
