@@ -102,6 +102,7 @@ def _run(
         if step.name not in own:
             return step.run(parts)
         before = dict(parts)
+        # The study runs the step with plain records, as a result holds them; this gives its own.
         given = own[step.name].run(parts)
         _promise(dict(parts) == before, "to leave the records of earlier steps as they are")
         _check_stored(analysis, given)

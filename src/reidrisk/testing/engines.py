@@ -87,6 +87,7 @@ def _promise(kept: bool, what: str) -> None:
 
 
 def _check_reduce(engine: Engine) -> None:
+    # No multiple of 64, and less than 4,096: a last block that is short, and a single block.
     rows = TokenRows(np.arange(700)[:, None] % _TOKENS, tokens=_TOKENS)
 
     def work(blocks: Blocks) -> dict[int, list[int]]:
@@ -138,6 +139,7 @@ def _check_shards(engine: Any) -> None:
     seen, score = _people(200, 2, gaps=0.1), TokenWeights(np.ones(_TOKENS))
     parts = [
         engine.search(seen.shard(start, stop), score, list_best=4, second=True)
+        # One of them has a single row.
         for start, stop in ((0, 60), (60, 61), (61, 200))
     ]
     # Nobody is compared with a truth that is in another shard.
@@ -158,6 +160,7 @@ def _questions() -> list[tuple[Observations, Score]]:
     random = np.random.default_rng(5)
     tokens, gapped = _people(150, 3), _people(150, 3, gaps=0.3)
     sets = random.integers(-1, _TOKENS, (120, 3, 2))
+    # Only 120 rows are known here, so the truth is folded into them.
     in_sets = Observations(sets, tokens.anonymous, tokens.truth % 120, tokens=_TOKENS)
     bags = [random.integers(0, _TOKENS, size) for size in random.integers(0, 4, 60)]
     in_bags = Observations(BagRows(bags, tokens=_TOKENS), bags[:20], np.arange(20), tokens=_TOKENS)

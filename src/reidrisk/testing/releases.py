@@ -178,6 +178,7 @@ def _check_bounds(release: Release, people: People, slots: int, seed: int) -> No
             _keeps(kept, f"{bound.name} to hold for these people")
         if setting.world is not None:
             columns = setting.world.whole.toarray()
+            # By Bayes' rule with equally likely users: the surest guess after any one outcome.
             worst = (columns.max(axis=0) / columns.sum(axis=0)).max()
             _keeps(bound.estimate.high >= worst - 1e-12, f"{bound.name} given whatever is shown")
 
@@ -192,6 +193,7 @@ def _check_attacked(release: Release, people: People, seed: int) -> None:
     np.add.at(counts, (users, codes[:, :half].ravel()), 1)
     best = counts == counts.max(axis=0)
     credit = (best / best.sum(axis=0))[users, codes[:, half:].ravel()]
+    # Five standard errors, so that an attacker who was lucky breaks no promise.
     sure = credit.mean() - 5 * credit.std() / np.sqrt(credit.size)
     for bound in release.promises(people, release.slots(people)):
         _keeps(bound.estimate.high >= sure, f"{bound.name} to hold for these people")

@@ -72,6 +72,7 @@ def _check_prefix(score: Score, seen: Observations) -> None:
         raise AssertionError(
             f"a score promises to rate every number of slots; this one fails at {seen.slots}"
         ) from error
+    # Few rows at a time, so that even a small world has several blocks to merge.
     fast = LocalEngine(rows=7).search(seen, score)
     names = ("best", "ties", "true_score")
     same = all(np.array_equal(getattr(fast, name), getattr(slow, name)) for name in names)
