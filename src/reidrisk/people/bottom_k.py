@@ -33,6 +33,7 @@ class BottomK:
             rows: The rows.
             *more: Further arrays with an entry for each row, as many in every call.
         """
+        # Not `<`: a row level with the last one may still go before it by its number.
         near = draws <= self._limit
         # Cut only once twice as many are held, so that a row is sorted a constant number of times.
         self._parts.append((draws[near], rows[near], *(each[near] for each in more)))
@@ -60,6 +61,7 @@ class BottomK:
     def _cut(self) -> None:
         """Drop rows beyond those wanted, and sort."""
         draws, rows, *more = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        # If none is wanted there is no last one to find, and the slice below leaves nothing.
         near = np.arange(len(draws))
         if self.wanted and self.wanted < len(draws):
             # Keep all rows level with the last one: ties go by row.

@@ -73,6 +73,7 @@ def sort_cells(starts: Numbers, members: Numbers, weights: Numbers) -> None:
 def first_repeat(starts: Numbers, members: Numbers) -> int:
     """Place of the first token that stands twice in its cell, or -1."""
     places = np.flatnonzero(members[1:] == members[:-1]) + 1
+    # Where a cell begins, an equal token before it is in another cell, and no repeat.
     inside = starts[np.searchsorted(starts, places)] != places
     return int(places[np.argmax(inside)]) if inside.any() else -1
 
@@ -86,6 +87,7 @@ def merge_repeats(starts: Numbers, members: Numbers, weights: Numbers) -> None:
         stop = starts[cell + 1]
         begin = end
         for place in range(start, stop):
+            # Only within the cell: the one before may end with the same token.
             if end > begin and members[end - 1] == members[place]:
                 weights[end - 1] += weights[place]
             else:
@@ -148,6 +150,7 @@ def fill_top_sets(
 def _edge(weights: Numbers, best: Numbers) -> tuple[int, int]:
     """Fill `best` with the largest weights; how many are above the least of them, and equal it."""
     top = best.size
+    # Below every weight, since weights are above 0, and below every rank.
     best[:] = -1
     for weight in weights:
         at = top

@@ -122,6 +122,7 @@ class Interests:
     def weights(self) -> Floats:
         """Weights of topics in each state, states x topics; each row sums to `size`."""
         chance = np.random.default_rng(_SHAPE_SEED)
+        # Drawn before the moods, so that types are the same however many moods they have.
         of_types = chance.standard_normal((self.types, self.topics))
         exponent = self.sigma * np.repeat(of_types, self.moods, axis=0)
         if self.moods > 1:
@@ -232,6 +233,7 @@ def shown_pairs(pairs: Floats, *, size: int, noise: float) -> Floats:
     for place in np.ndindex(pairs.shape[:-2]):  # one table at a time: it fits in the cache
         single = np.diagonal(pairs[place])
         either = single[:, None] + single
+        # Noise at both sites, at one of the two, at neither.
         joint[place] = out**2 + out * rise * either + rise**2 * pairs[place]
     return joint
 

@@ -232,6 +232,7 @@ class Profiles:
 def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int64]:
     """Rank tokens by priority, then weight; equal where both are equal."""
     distinct, rank = np.unique(weights, return_inverse=True)
+    # `rank` is below the number of weights, so no weight lifts a token over a higher priority.
     above = priority.astype(np.int64) - priority.min(initial=0)
     return np.asarray(above * len(distinct) + rank)
 
@@ -244,6 +245,7 @@ def _top_set(
     for weight in sorted(set(interest.values()), reverse=True):
         tied = sorted(token for token in interest if interest[token] == weight)
         chosen += _some(tied, top - len(chosen), draws)
+    # Either a tie has used the draws and no place is left, or none has: no draw is used twice.
     rest = [token for token in range(tokens) if token not in chosen]
     return sorted(chosen + _some(rest, top - len(chosen), draws))
 

@@ -121,6 +121,7 @@ class Group:
             raise IndexError(f"users {wanted.min()} to {wanted.max()} of {self.users}")
         if self.before is None:
             return wanted
+        # From the right: chunks without members begin at the same count, and are passed over.
         chunks = np.searchsorted(self.before, wanted, side="right") - 1
         rows = np.empty_like(wanted)
         for chunk, here in _by_chunk(chunks):
@@ -170,6 +171,8 @@ def select(
         for start in taken:
             rows = np.arange(start, min(start + _AT_A_TIME, people.users))
             ids = ids_of(people, rows)
+            # One place later, so that sums count the members before a chunk. Threads take whole
+            # chunks, so no two write to the same count.
             here = slice(start // CHUNK + 1, -(-(rows[-1] + 1) // CHUNK) + 1)
             draws = uniforms(seed=seed, purpose=purpose, users=ids, count=1)[:, 0]
             for place, (rule, _) in enumerate(wanted):

@@ -82,6 +82,7 @@ class Subset:
 
     def cells(self, start: int, stop: int) -> Cells:
         """All tokens of users `start` to `stop`, with their weights."""
+        # People give consecutive rows only, so they are asked for one run after the other.
         parts = [self.people.cells(*run) for run in _runs(self.rows[start:stop])]
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         return Cells(

@@ -76,6 +76,7 @@ class SyntheticTopics:
 
     def cells(self, start: int, stop: int) -> Cells:
         """All topics of users `start` to `stop`; all topics of an epoch weigh the same."""
+        # Tokens of a cell ascend, while sets are drawn by descending weight.
         members = np.sort(self.sets(start, stop), axis=2).reshape(-1)
         size = self.interests.size
         return Cells(np.arange(0, members.size + 1, size), members, np.ones(members.size))
@@ -233,6 +234,7 @@ def _cut_or_pad(
             f"top is at most the number of topics, {tokens}; got {top}", code="top-too-large"
         )
     ranks = np.zeros(tokens, np.int8) if priority is None else np.asarray(priority, np.int8)
+    # To cut a set takes a draw for each member, to pad it one for each token that is added.
     count = epochs * max(size, top - size)
     draws = uniforms(seed=seed, purpose="people/top", users=ids, count=count)
     answer = np.empty((users, epochs, top), np.int32)

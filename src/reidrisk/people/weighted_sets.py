@@ -34,6 +34,7 @@ def search_tables(weights: Floats, size: int) -> tuple[Floats, NDArray[np.int32]
 
     Zeros follow the last token, so that a stride may look beyond it.
     """
+    # Heaviest first: the scan of `draw_sets` then ends after a few positions as a rule.
     order = np.argsort(-weights, axis=1, kind="stable")
     tails = tail_polynomials(np.take_along_axis(weights, order, axis=1), size)
     return np.pad(tails, ((0, 0), (0, 0), (0, _STRIDE))), order.astype(np.int32)
@@ -67,10 +68,12 @@ def draw_sets(
             for chosen in range(size):
                 tail = tails[state, size - chosen]
                 goal = draws[user, epoch * size + chosen] * tail[position]
+                # A draw is below 1, so `tail[position]` is above the goal and not compared.
                 position += 1
                 passed = _STRIDE
                 while passed == _STRIDE:
                     passed = 0
+                    # Tails descend, so as many entries are above the goal as positions are passed.
                     for step in range(_STRIDE):
                         passed += tail[position + step] > goal
                     position += passed
@@ -115,10 +118,12 @@ def _fill_lower_pairs(
             factor = weights[j] * tails[size - 2 - degree, j + 1] / tails[size, 0]
             for i in range(j):
                 pairs[j, i] += factor * without[degree, i] * weights[i]
+        # Downwards, so that each degree is made from the one below before that changes.
         for degree in range(size - 1, 0, -1):
             for i in range(j):
                 without[degree, i] += weights[j] * without[degree - 1, i]
         for degree in range(size):  # by a loop: to copy a slice takes seconds to compile
             without[degree, j] = before[degree]
+        # Downwards for the same reason.
         for degree in range(size, 0, -1):
             before[degree] += weights[j] * before[degree - 1]
