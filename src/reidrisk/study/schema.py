@@ -27,6 +27,7 @@ def schema_text() -> str:
     }
     own = {"schema": {"const": SCHEMA}, "checksum": checksum}
     body["properties"] = {**own, **body["properties"]}
+    # Results without records of others do not name them.
     body["required"] = [*own, *(name for name in body["required"] if name != "analyses")]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **body, "title": "reidrisk result"}, indent=1) + "\n"

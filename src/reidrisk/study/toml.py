@@ -367,6 +367,7 @@ def _message(error: Any, path: list[Any]) -> str:
     if kind in {"union_tag_invalid", "literal_error"}:
         known = list(PEOPLE)
         if kind == "literal_error":
+            # Choices stand in the text of the error only.
             known = re.findall("'([^']+)'", error["ctx"]["expected"])
         else:
             given = error["ctx"]["tag"]
