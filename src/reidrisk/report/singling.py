@@ -218,6 +218,7 @@ def _values(found: Singling) -> Section | None:
         }
         for one in found.values[:_VALUES]
     ]
+    # A rare value is personal data, so these are counted together and not named (decision 14).
     rows += [
         {
             "column": column_name(one.column),

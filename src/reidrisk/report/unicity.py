@@ -88,6 +88,7 @@ def _exhibit(found: Unicity, name: str, title: str, ways: Sequence[str]) -> Exhi
         columns=(
             words_column("Known", "attack"),
             count_column("Points", "slots"),
+            # At level 1 figures are exact and have no interval to show.
             *share_columns("Share", percent(level))[: 2 if level < 1 else 1],
             count_column("Assessed", "targets"),
             count_column("With fewer points", "not_assessed"),

@@ -227,6 +227,7 @@ def _draw_claims(rows: Sequence[Row], look: Style, attack: int) -> Any:
         of("targets:Q", format=","),
     ]
     return layer(
+        # The diagonal, on which claims lie that come true as often as they say.
         chart([{"claimed": 0, "value": 0}, {"claimed": 1, "value": 1}])
         .mark("line", color=look.muted, strokeWidth=1, opacity=0.6)
         .encode(x=x, y=of("value:Q", scale=whole, axis=axis)),

@@ -137,6 +137,7 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
             "most": 1 - float(row["variation_low"] or 0),
             "said": share_with_interval(span(row)),
             "off": share_with_interval(span(row, "variation_")),
+            # A file has no key beside the chart, so whole names stand at its marks.
             "letter": f"{_letter(row)} {row['release']}" if look.legend else _letter(row),
         }
         for row in rows

@@ -190,6 +190,7 @@ def _row(one: OpenSet, decision: Decision) -> Row:
 
 def _trade_off(result: Result, rule: str) -> Exhibit:
     found = [one for one in result.strangers if one.rule == rule]
+    # Of all rules, so that their charts have the same axes and can be compared.
     every = [decision for one in result.strangers for decision in one.decisions]
     floor = floor_of(decision.accused.value for decision in every)
     highest = max(decision.right.high for decision in every)

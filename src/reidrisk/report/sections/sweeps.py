@@ -197,6 +197,7 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str], name: str) -
     own = any(row["own"] for row in data)
     return switchable(
         layer(
+            # Between values that are no numbers there is nothing that a line could stand for.
             *([lines] if numbers else []),
             base.mark("rule", strokeWidth=2, opacity=0.6).encode(
                 y=of("low:Q", axis=axis), y2="high:Q", color=style["color"]
