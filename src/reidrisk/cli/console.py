@@ -171,6 +171,7 @@ def strangers(found: Sequence["OpenSet"]) -> None:
             (each.attack, SPEAKS_BY[each.rule], *_decided(decision))
             for each in found
             for decision in each.decisions
+            # The last decision is to name somebody for every visitor.
             if decision.wanted is not None or decision is each.decisions[-1]
         ],
         whole=("attack", "speaks by", "interval"),

@@ -191,6 +191,7 @@ def _keep_inputs(kind: str, holds: tuple[str, ...]) -> None:
         elif isinstance(part.type, click.Path):
             read += _files(Path(value))
     keep_inputs(written, read)
+    # Now, and not after hours of work.
     for path in written:
         writable(path)
 

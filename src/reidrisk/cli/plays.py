@@ -70,6 +70,7 @@ def plays(
     section = Plays.model_construct(**people)
     with console.Progress(quiet=quiet) as progress:
         read = read_source(section, progress=progress.read)
+    # Whole only now: what the reader says names the file as it was typed.
     people["path"] = str(Path(file).resolve())
     release = {"kind": "item-samples", "samples": max(samples), "by_count": by_count,
                "replacement": again}  # fmt: skip

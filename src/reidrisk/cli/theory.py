@@ -102,6 +102,7 @@ def explain(
         click.get_current_context().exit(_NOTHING_SUFFICES)
     if as_json:
         body = asdict(found)
+        # JSON has no infinity.
         body["epsilon"] = None if math.isinf(found.epsilon) else found.epsilon
         click.echo(json.dumps({"schema": "reidrisk/1", **body}, indent=2))
     else:
