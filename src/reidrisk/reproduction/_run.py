@@ -96,6 +96,7 @@ def run(
     size = scaled(scale) if isinstance(scale, str) else scale
     inputs = {name: sha256_file(path) for name, path in sorted(size.files.items())}
     outputs = [Path(folder) / name for name in (RECORD, PAGE)]
+    # A file that is read must not be one of those that are written.
     keep_inputs(outputs, size.files.values())
     described = _described(size, inputs)
     kept = _ReproductionStore(Path(folder), {"schema": SCHEMA, "what": described}, GUESTS)
@@ -105,8 +106,10 @@ def run(
         for module in modules
         for step in module.steps(size)
     ]
+    # Before the folder is locked, and so made: a refusal leaves nothing behind.
     if not fresh:
         kept.check()
+    # Checked again inside: another process may have written here before it was locked.
     with kept.locked([name for _, name, _ in steps], watch) as reproduction:
         if fresh:
             kept.clear()

@@ -173,6 +173,7 @@ def claimed(*, holds: bool, calibrated: bool = False) -> Mark:
     """The mark of a claim in words: whether it holds for everything that was measured here."""
     if not holds:
         return "differs"
+    # Other people than those of the source reproduce nothing, however near (decision 27).
     return "on the calibrated population" if calibrated else "reproduced"
 
 

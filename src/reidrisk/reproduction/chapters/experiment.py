@@ -167,6 +167,7 @@ def _below_limit(world: _Experiment) -> tuple[Row, ...]:
 
 def _below(world: _Experiment, found: Measured, name: str) -> Row:
     users = world.scale.users
+    # Among more users everybody is harder to find, so a smaller crowd is no comparison.
     if users >= PUBLISHED_USERS:
         ours = found.curve[_LAST]
         mark, how = claimed(holds=ours.value < LIMIT, calibrated=True), "Measured"
