@@ -58,6 +58,7 @@ class Training:
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, from 1 on."""
         rising = min(step / self.warm_up, 1.0) if self.warm_up else 1.0
+        # By steps and never by time: a limit of seconds only cuts off (decision 25).
         return self.rate * rising * (1 - (step - 1) / self.steps)
 
 

@@ -58,6 +58,7 @@ class TrainedNetwork:
             labels: `labels[token]` is the name of a token: only rows with these names are then read
                 by it, as far as their names are known.
         """
+        # Only their hash: the file of a model holds no labels, rows or ids (decision 25).
         noted = None if labels is None else hash_of_labels(labels)
         write_model(Path(path), self.network, replace(self.about, labels=noted))
 

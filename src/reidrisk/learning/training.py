@@ -140,6 +140,7 @@ class _Run:
         """One step; its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.how.rate_at(step)
+        # The look before has switched dropout off.
         self.network.train()
         size = (min(self.how.batch, self.users),)
         some = torch.randint(self.users, size, generator=self.batches).to(self.device)
@@ -270,6 +271,7 @@ class _Clock:
         left = wall / (step - self._from) * (self._how.steps - step)
         if self._how.seconds is None:
             return left
+        # The limit is in processor time, and people wait by the clock on the wall.
         pace = wall / max(self.seconds() - self._before, 1e-9)
         return min(left, pace * max(self._how.seconds - self.seconds(), 0.0))
 
