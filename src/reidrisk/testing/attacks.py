@@ -174,6 +174,7 @@ def _check_chances(score: Score, seen: Observations) -> None:
     _promise(isinstance(score, Distribution), "a likelihood that can be normalised and drawn from")
     assert isinstance(score, Distribution)
     outcomes = np.arange(MISSING if score.gaps else 0, seen.tokens)[:, None]
+    # The last row too, of which `_check_gaps` leaves nothing but gaps.
     for known in _rows(seen)[[*range(ROWS - 1), -1], :1]:
         rows = np.repeat(known[None], len(outcomes), axis=0)
         total = np.exp(score.normalised().of(rows, outcomes) / GRID).sum()

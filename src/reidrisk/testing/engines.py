@@ -131,6 +131,7 @@ def _check_answers(engine: Any, seen: Observations, score: Score) -> None:
         _promise(same, f"{what}, curves")
     credit = engine.credit(seen, score)
     _promise(bool((credit == slow.credit(seen, score)).all()), f"{what}, credit")
+    # Sums of floats depend on the order in which an engine adds; all else is equal exactly.
     sums = engine.evidence(seen, score)
     _promise(bool(np.allclose(sums, slow.evidence(seen, score), atol=1e-6)), f"{what}, evidence")
 

@@ -162,6 +162,7 @@ def _check_promises(release: Release, people: People, seed: int) -> None:
 
 
 def _check_bounds(release: Release, people: People, slots: int, seed: int) -> None:
+    # As the bound asks it: with how many people there are, and none of them to look at.
     bounds = release.promises(CountedPeople(people.users, people.complete), slots)
     _keeps(isinstance(bounds, tuple), "a tuple of bounds")
     if not bounds:
