@@ -96,6 +96,7 @@ class Interests:
                 f"{self.topics} topics; lower size or raise topics",
                 code="out-of-range",
             )
+        # Every chance is divided by one of these.
         if not (np.isfinite(self._norms) & (self._norms > 0)).all():
             raise InvalidInput(
                 f"sets of {self.size} topics with s={self.s:g}, sigma={self.sigma:g} and "

@@ -108,6 +108,7 @@ class Group:
         chunks, place = np.divmod(self.first, CHUNK)
         places = self.first.copy()
         for chunk, here in _by_chunk(chunks) if self.before is not None else ():
+            # Only up to the last member asked for: nobody after it changes a place.
             rows = np.arange(chunk * CHUNK, chunk * CHUNK + place[here].max() + 1)
             before = np.cumsum(self.rule.of(ids_of(people, rows))) - 1
             places[here] = self.before_chunk(chunk) + before[place[here]]

@@ -69,6 +69,7 @@ class Subset:
         priority: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int32]:
         """Top tokens of users `start` to `stop`, as the people themselves give them."""
+        # Arrays have no hash, but their bytes do.
         key = (top, seed, None if priority is None else priority.tobytes())
         if key not in self._sets:
             # People of somebody else may know no priorities, so none is passed on where none is.
