@@ -141,6 +141,7 @@ def card_of(attack: Attack) -> Card:
         side="lower",
         says=first_sentence(type(attack)),
         knows=attack.knows,
+        # A plug-in that needs nothing may leave `needs` out.
         needs=getattr(attack, "needs", ()),
         assumes=attack.assumes,
         bounds=_REACHED,

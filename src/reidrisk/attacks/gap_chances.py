@@ -39,9 +39,11 @@ def gap_chances(
         pooled: One chance for all slots instead of one for each.
     """
     share = share_of_gaps(view)
+    # A release that does not say where gaps come from is refused only where there are some.
     if not share.any() and not isinstance(release, SaysGaps):
         return None
     chances = asked(release, SaysGaps, what).gaps(share)
+    # Without gaps at either site, gains stay exactly those of the paper.
     if not (chances.known.any() or chances.shown.any()):
         return None
     return _of_any_slot(chances) if pooled else chances
@@ -67,5 +69,6 @@ def _gaps(blocks: Blocks, *, slots: int) -> NDArray[np.int64]:
     """Number of rows with a gap, slot by slot."""
     gaps = np.zeros(slots, np.int64)
     for _, rows in blocks:
+        # A set is a gap only if all its places are empty.
         gaps += (rows == MISSING).reshape(len(rows), slots, -1).all(axis=2).sum(axis=0)
     return gaps

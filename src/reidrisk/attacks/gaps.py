@@ -39,5 +39,6 @@ class Gaps:
 
     def fit(self, view: View) -> TokenWeights:
         """One for each slot in which both or neither came."""
+        # Tokens on both sides count, equal or not: what agrees is that neither slot is empty.
         ones = np.ones(view.tokens)
         return TokenWeights(ones, ones, known_gap=0.0, shown_gap=0.0, both_gaps=1.0)

@@ -112,6 +112,7 @@ class Neural:
         """The score, from the panel or the file."""
         tables = self.learn(view).network.tables() if self.model is None else self._read(view)
         score = TypeChain(*tables)
+        # A chain in which nobody changes class is a mixture, and is not listed but rated in full.
         if not score.changes:
             return score.for_good()
         if self.keep_best is None or view.known.users <= FEW:

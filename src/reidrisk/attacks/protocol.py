@@ -187,6 +187,7 @@ class _OfPanel(Attack, Protocol):
 def panel_of(attack: _OfPanel, view: View) -> Observations:
     """The panel that an attack learns from, if it needs one."""
     check_needs(attack, view)
+    # What an attack was given when it was made comes first (decision 13).
     panel = view.panel if attack.panel is None else attack.panel
     assert panel is not None
     return panel

@@ -78,4 +78,5 @@ class RarityOverlap:
 
 
 def _rarity(holders: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+    # What no known user holds is taken as held by one, so that its weight is finite.
     return np.log(users / np.maximum(holders, 1))

@@ -21,6 +21,7 @@ from reidrisk.scores.repetition import MOST_TIMES, RepeatedTokens, own_given_tim
 Floats = NDArray[np.float64]
 
 _ROUNDS = 200
+# Chances stay this far from 0 and 1, and learning ends when none moves by more.
 _LEAST = 1e-9
 _PRIOR = 0.5  # users who have a token with the chance that any token has
 
@@ -78,6 +79,7 @@ class Repetition:
                 "a token came again: use overlap or rarity-overlap, or give it rows with slots",
                 code="wrong-kind-of-rows",
             )
+        # Sets count with all their tokens, so a token may come once in each place.
         places = view.slots * view.set_size
         users = times_held(view.known, min(places, MOST_TIMES))
         found = _learn(users.astype(np.float64), places)

@@ -24,6 +24,7 @@ def times_held(known: Rows, most: int) -> NDArray[np.int64]:
     # A block of bags is as wide as its largest bag, so wide rows come in smaller blocks.
     rows = min(max(_PLACES // token_rows(known).set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
     held: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)[:, 1:]
+    # Rows do not list what they lack: who does not hold a token is everybody less its holders.
     return np.column_stack([known.users - held.sum(axis=1), held])
 
 
@@ -50,4 +51,5 @@ def _count_times(
             token = values[place]
             if token >= 0 and times[token] > 0:
                 users[token, min(times[token], users.shape[1] - 1)] += 1
+                # Cleared for the next row, and so that a token that comes again counts once.
                 times[token] = 0

@@ -57,6 +57,7 @@ class PairChances:
         # Two different tokens cannot both be in a top of one.
         also = 0 * popularity if top == 1 else (top - 1) * popularity / (top - popularity)
         pairs = np.outer(also, popularity)
+        # A token is in the set together with itself whenever it is there at all: pi(o, o) = p[o].
         np.fill_diagonal(pairs, popularity)
         return cls(shows, popularity, pairs)
 
@@ -67,6 +68,7 @@ class PairChances:
         It gives back that joint: `corrected` is its conditional.
         """
         out, rise = shows.q_out, shows.q_in - shows.q_out
+        # The inverse of `alone` and `shown`; `fit` has refused q_in <= q_out, so rise is above 0.
         popularity = (joint.sum(axis=0) - out) / rise
         either = popularity[:, None] + popularity
         return cls(shows, popularity, (joint - out**2 - out * rise * either) / rise**2)
@@ -94,11 +96,13 @@ class PairChances:
     def uncorrected(self) -> Floats:
         """The same as if w were known to be in the set, unless o is w.  Paper: theorem 1."""
         out, rise = self.shows.q_out, self.shows.q_in - self.shows.q_out
+        # Estimates may leave [0, 1]. They are cut here; `_proper` mends `corrected` ones.
         p = np.clip(self.popularity, 0, 1)
         pairs = np.clip(self.pairs, 0, np.minimum(p[:, None], p))
         given = np.divide(pairs, p, where=p > 0, out=np.repeat(p[:, None], p.size, axis=1))
         alone = out + rise * p
         match = np.divide(self.shows.q_in * p, alone, where=alone > 0, out=np.zeros_like(p))
+        # On the diagonal the paper, too, allows for w being noise.
         np.fill_diagonal(given, match)
         chances: Floats = out + rise * given
         return chances
@@ -121,6 +125,7 @@ def from_shown(
     found = _cells(rows[0][seen], rows[1][seen], shows.topics)
     assumed = _folded(PairChances.one_parameter(shows, popularity).shown())
     cells = _blend(found, np.broadcast_to(users[:, None], seen.shape)[seen], assumed)
+    # A folded cell holds both orders of a pair: each gets half.
     return PairChances.of_shown(shows, (cells + cells.T) / 2)
 
 
@@ -129,9 +134,11 @@ def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
 
     A token that is in no set counts as being in half a set, as in `popularity`.
     """
+    # Sets that are there: a user who was away in a slot has none.
     slots = np.count_nonzero((sets != MISSING).any(axis=2))
     counts = np.bincount(sets[sets != MISSING], minlength=shows.topics)
     assumed = PairChances.one_parameter(shows, np.maximum(counts, 0.5) / slots)
+    # A set of one token holds no pair that could be counted.
     if shows.top == 1:
         return assumed
     one, other = (sets[:, :, place] for place in np.triu_indices(sets.shape[2], 1))
@@ -139,7 +146,9 @@ def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
     found = _cells(one[seen], other[seen], shows.topics)
     users = np.broadcast_to(np.arange(len(sets))[:, None, None], seen.shape)[seen]
     base = _folded(assumed.pairs)
+    # A set holds no token twice, so pairs of equal tokens were never counted.
     np.fill_diagonal(base, 0)
+    # Shares of all pairs, times the pairs of a set: chances that a set holds the pair.
     cells = _blend(found, users, base) * (found.size / slots)
     pairs = cells + cells.T
     np.fill_diagonal(pairs, assumed.popularity)
@@ -152,6 +161,7 @@ def _proper(chances: Floats, shows: OneOfTop) -> Floats:
     The parts above the noise keep their proportions.
     """
     excess = np.maximum(chances - shows.q_out, 0)
+    # Chances sum to 1 and noise is q_out for every token: this is what the top set adds.
     real = shows.top * (shows.q_in - shows.q_out)
     sound: Floats = shows.q_out + excess * (real / excess.sum(axis=0))
     return sound
@@ -159,6 +169,7 @@ def _proper(chances: Floats, shows: OneOfTop) -> Floats:
 
 def _cells(one: NDArray[np.integer], other: NDArray[np.integer], tokens: int) -> NDArray[np.int64]:
     """Places of pairs in a folded table: the lower token's row, the higher one's column."""
+    # 64 bits before the product: tokens come in the smallest type that holds them.
     low, high = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
     return np.asarray(low * tokens + high, np.int64)
 
@@ -183,12 +194,14 @@ def _blend(found: NDArray[np.int64], users: NDArray[np.int64], base: Floats) -> 
         base: The assumption, a folded table; scaled to sum to 1.
     """
     base = base / base.sum()
+    # Of everybody; those without a user follow by subtraction.
     counts = np.bincount(found, minlength=base.size)
     codes, own = np.unique(users * base.size + found, return_counts=True)
     user, cell = np.divmod(codes, base.size)
     # Most entries are equal: the same cell, as often, of a user with as many observations.
     kinds, times = _distinct(cell, own, np.bincount(users)[user])
     cell, own, of_user = kinds
+    # Without the user's own observations: nobody helps to predict themselves.
     left = (counts[cell] - own) / np.maximum(found.size - of_user, 1)
     gap, weight = base.ravel()[cell] - left, own * times
     low, high = 1 / (found.size + 1), 1.0
@@ -288,6 +301,7 @@ class TokenTable:
         self._check_told(view, shows, pairs, panel)
         tables = self._tables(view, shows, pairs, panel)
         given = [table.corrected() if self.corrected else table.uncorrected() for table in tables]
+        # Only chances learned from a panel can leave their range; `uncorrected` has cut them.
         if panel is not None and self.corrected:
             given = [_proper(chances, shows) for chances in given]
         gaps = gap_chances(view, release, self.name, pooled=self.pooled)
@@ -296,6 +310,7 @@ class TokenTable:
         size = view.tokens + 1
         chances = np.empty((len(tables), size, size))
         for slot, table in enumerate(tables):
+            # Tables are [shown, known], a gap is the last symbol; the cases are in `gap_chances`.
             gap, back = gaps.given_token[slot], 1 - gaps.given_gap[slot]
             chances[slot, :-1, :-1] = (1 - gap) * given[slot]
             chances[slot, -1, :-1] = gap
@@ -310,6 +325,7 @@ class TokenTable:
         if self.panel is not None:
             return None, self.panel
         people = view.population
+        # Sets of another size than the release draws from have other pairs.
         if people is not None and (people.topics, people.size) == (shows.topics, shows.top):
             return people.pairs[None], None
         return None, view.panel
@@ -391,6 +407,7 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
             code="wrong-shape",
         )
     single = np.diagonal(tables, axis1=-2, axis2=-1)
+    # Two tokens are in a set together at most as often as the rarer of them.
     most = np.minimum(single[..., :, None], single[..., None, :]) + _SLACK
     sound = (tables >= 0) & (tables <= most) & (single <= 1 + _SLACK)[..., None, :]
     sound &= np.abs(tables - np.swapaxes(tables, -1, -2)) <= _SLACK

@@ -135,6 +135,7 @@ class TypeAware:
         shows = release.one_of_top(view.tokens)
         _check_single("what is seen", view.known)
         weights, pairs = self._types(view, shows)
+        # q_out is noise / topics: this is the chance that a token was drawn from all.
         noise = shows.q_out * shows.topics
         single = shown(np.diagonal(pairs, axis1=1, axis2=2), size=shows.top, noise=noise)
         joint = shown_pairs(pairs, size=shows.top, noise=noise)
@@ -148,10 +149,12 @@ class TypeAware:
         if self.interests is not None:
             _check_interests(self.interests, shows)
             return self.interests.type_weights, self.interests.type_pairs()
+        # What the attack was given when it was made comes before what the view knows (decision 13).
         people = view.population if self.types is None and self.panel is None else None
         if people is not None and _fits(people, shows):
             return people.type_weights, people.type_pairs()
         rows = self._rows(view, shows)
+        # Refused before anything is learned, for the largest number that may be chosen.
         _check_size(max(self._candidates), shows)
         types, *others = self._candidates
         given = _Given(tokens=shows.topics, top=shows.top, noise=shows.q_out * shows.topics,
@@ -173,6 +176,7 @@ class TypeAware:
                 code="alphabet-mismatch",
             )
         _check_single("the panel", panel.known)
+        # Either row of a user is one more row to learn from; who is who is not used.
         return np.concatenate([panel.known.block(0, panel.users), panel.anonymous])
 
 
@@ -192,6 +196,7 @@ def set_weights(chances: Floats, size: int) -> Floats:
     """
     possible = chances > 0
     weights = chances / (1 - chances)
+    # Log-odds of each token; where it cannot come, `out` below makes the step 0.
     goal = np.log(weights, where=possible, out=np.zeros_like(weights))
     for _ in range(_MOST_STEPS):
         reached = inclusion(weights, size)
@@ -199,6 +204,7 @@ def set_weights(chances: Floats, size: int) -> Floats:
         if np.abs(step).max() <= _CLOSE:
             return weights
         weights = weights * np.exp(step / 2)
+        # Weights are unique only up to a factor, which is fixed here.
         weights *= size / weights.sum(axis=1, keepdims=True)
     raise InvalidInput(
         f"no weights were found for which sets of {size} tokens hold each with its chance; "
@@ -224,8 +230,10 @@ def pairs_of(chances: Floats, size: int) -> Floats:
 def _with_gaps(single: Floats, joint: Floats, gaps: GapChances) -> tuple[Floats, Floats]:
     """Chances with the gap as last symbol, given those of tokens where tokens come."""
     types, tokens = single.shape
+    # Pooled, so there is one slot; the table is [shown is a gap, known is a gap].
     (neither, known_alone), (shown_alone, both) = gaps.table[0]
     ones, pairs = np.empty((types, tokens + 1)), np.empty((types, tokens + 1, tokens + 1))
+    # Of the known site: it holds a token whether or not the other site shows one.
     ones[:, :-1], ones[:, -1] = (neither + shown_alone) * single, known_alone + both
     pairs[:, :-1, :-1], pairs[:, -1, -1] = neither * joint, both
     pairs[:, -1, :-1], pairs[:, :-1, -1] = shown_alone * single, known_alone * single

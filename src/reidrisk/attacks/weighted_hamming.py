@@ -80,6 +80,7 @@ class WeightedHamming:
         shows = release.one_of_top(view.tokens)
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
         match, mismatch = chances(shows, popular, sites=view.set_size)
+        # Slot by slot also where popularity is pooled: its single row is broadcast.
         gaps = gap_chances(view, release, self.name)
         if gaps is None:
             return TokenWeights(log_chance(match), log_chance(mismatch))
@@ -102,6 +103,7 @@ def chances(shows: OneOfTop, popular: Floats, *, sites: int = 1) -> tuple[Floats
     another one of the top set, with chance `1 - 1/k` if the token is in it.
     """
     p, rise = popular, shows.q_in - shows.q_out
+    # Both at once: in the top set and shown by a site, and not in it but shown.
     shown = p * _any_of(shows.q_in, sites), (1 - p) * _any_of(shows.q_out, sites)
     hidden = p * (1 - 1 / shows.top) ** sites, 1 - p
     match, mismatch = (
@@ -113,4 +115,5 @@ def chances(shows: OneOfTop, popular: Floats, *, sites: int = 1) -> tuple[Floats
 
 def _any_of(chance: float, sites: int) -> float:
     """Chance of at least one of several events, without loss of digits if it is small."""
+    # log1p has no value at -1.
     return -math.expm1(sites * math.log1p(-chance)) if chance < 1 else 1.0

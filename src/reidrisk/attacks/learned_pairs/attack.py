@@ -117,6 +117,7 @@ class LearnedPairs:
         columns, pairs = self.pairs(view)
         chances = _learned(columns, pairs)
         gaps = not view.complete or bool(pairs.cells.shown_gap.any())
+        # Rows that were not among those learned from may have gaps as well.
         if view.anonymous is not None:
             gaps |= bool((view.anonymous == MISSING).any())
         if any(column.compares for column in columns):
@@ -134,12 +135,14 @@ class LearnedPairs:
         panel = view.panel if self.panel is None else self.panel
         if panel is not None:
             _check_panel(panel, view)
+            # A panel may have more slots than the rows under attack.
             known, shown = (rows[:, : view.slots] for rows in (panel.true_rows, panel.anonymous))
             columns = self._columns(view, shown)
             return columns, true_pairs(columns, known, shown)
         assert view.anonymous is not None
         columns = self._columns(view, view.anonymous)
         most = min(MOST_TARGETS, MOST_PAIRS // view.known.users)
+        # Drawn by what rows hold, so that their order does not matter (decision 3).
         some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
         return columns, all_pairs(columns, view.known, some)
 
@@ -166,6 +169,7 @@ class LearnedPairs:
                     code="slot-out-of-range",
                 )
             comparison.check(slot, view.tokens)
+        # Without comparisons there is no table of pairs, however many tokens there are.
         compared = any(not isinstance(one, Equal) for one in self.comparisons.values())
         if compared and (entries := view.slots * (view.tokens + 1) ** 2) > _MOST_ENTRIES:
             raise TooLarge(
@@ -204,6 +208,7 @@ def _weights(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool
     """Gains where tokens are the same or not."""
     alone = np.array([column.drawn for column in columns])
     mismatch = chances.drawn[:, None] * alone
+    # A token that is drawn may happen to be the known one.
     match = chances.copied[:, None] + mismatch
     if not gaps:
         return TokenWeights(log_chance(match), log_chance(mismatch))
@@ -229,6 +234,7 @@ def _table(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) 
         table[slot, :-1, -1] = column.drawn
         gap = np.full(size, chances.gap_given_token[slot])
         gap[-1] = chances.gap_given_gap[slot]
+        # A column is all that may be shown beside one known symbol; the gap is the last row.
         table[slot, :-1] *= 1 - gap
         table[slot, -1] = gap
     return TokenPairWeights(log_chance(table), gaps=True)

@@ -77,6 +77,7 @@ class Coarsened:
     def __post_init__(self) -> None:
         numbers: dict[Hashable, int] = {}
         codes = [
+            # Negative numbers belong to one token each: without a group it is close to itself only.
             -1 - token if group is None else numbers.setdefault(group, len(numbers))
             for token, group in enumerate(self.groups)
         ]
@@ -129,6 +130,7 @@ class Within:
         """Which tokens have values that are close."""
         values = np.asarray(self.values)
         apart = np.abs(values[known] - values[shown])
+        # NaN is not close even to itself, so equality is asked apart.
         return np.asarray((known == shown) | (apart <= self.distance))
 
 
@@ -192,8 +194,10 @@ class ColumnModel:
         both = (known != MISSING) & (shown != MISSING)
         found = np.where(known == MISSING, KNOWN_GAP, APART)
         if self.compares:
+            # As an index, a gap (-1) would be the last token: `both` leaves gaps out.
             near = both & self.comparison.near(known, shown)
             found = np.where(near, NEAR + self.reach_of[known], found)
+        # Last, because equal tokens are close as well, and SAME is to win.
         return np.where(both & (known == shown), SAME, found)
 
     def ratios(self, shown: Counts) -> tuple[Floats, Floats]:
@@ -202,6 +206,7 @@ class ColumnModel:
         Each is tokens shown x classes.
         """
         copied, close = np.zeros((2, len(shown), self.classes))
+        # For a gap (-1) this is the last token's: harmless, no token's chance is used there.
         copied[:, SAME] = 1 / self.drawn[shown]
         if self.compares:
             close[:, SAME] = 1 / self.reach[self.reach_of[shown]]
@@ -228,6 +233,7 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     (as James and Stein would, but only beyond three standard deviations of what chance makes).
     """
     tokens = token_rows(known).tokens
+    # One more row, spread evenly: no chance is 0, and `ratios` may divide by them.
     there = _known_counts(known) + 1 / tokens
     here = there / there.sum(axis=1, keepdims=True)
     counts = _counts(shown, tokens)
@@ -235,8 +241,10 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     expected = total * here
     spread = expected + expected**2 / there  # variances, of both sides together
     by_chance = spread.sum(axis=1, keepdims=True)
+    # A squared normal deviation has twice its squared variance as variance.
     by_chance += _SURE * np.sqrt(2 * (spread**2).sum(axis=1, keepdims=True))
     differ = ((counts - expected) ** 2).sum(axis=1, keepdims=True)
+    # 0 unless the two sides differ by more than chance explains.
     weight = 1 - by_chance / np.maximum(differ, by_chance)
     others = np.maximum(counts - 1, 0)  # a row does not count for the token it shows itself
     left = total - others.sum(axis=1, keepdims=True)

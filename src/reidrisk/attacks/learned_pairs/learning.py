@@ -70,8 +70,10 @@ def learned(pairs: RowPairs, compared: Mask) -> SlotChances:
         compared: Slots in which tokens can be close without being the same: alike to no other.
     """
     own = np.arange(compared.size)
+    # argmin is the first slot without a comparison, which stands for all of these.
     alike = np.where(compared, own, np.argmin(compared))
     simple, reached = _climbed(pairs, started(compared), alike)
+    # Chances that a slot of its own adds: that of copying, and with gaps two of a gap.
     more = (own != alike).sum() * (3 if pairs.cells.shown_gap.any() else 1)
     if not more:
         return simple
@@ -119,9 +121,11 @@ def best(pairs: RowPairs, chances: SlotChances, expected: Floats, alike: Ints) -
         return np.asarray(counts[alike], np.float64)
 
     both = ~cells.known_gap & ~cells.shown_gap
+    # Copying, drawing close by and drawing from all each have their part of a cell's chance.
     share = expected / _token(pairs, chances)
     copied = count(share * cells.copied, both) * chances.copied + PSEUDO
     near = count(share * cells.close, both) * chances.close
+    # No pseudo-count where nothing can be close: there the chance must stay 0.
     near += np.where(chances.close > 0, PSEUDO, 0.0)
     drawn = count(share, both) * chances.drawn + PSEUDO
     total = copied + near + drawn
@@ -176,6 +180,7 @@ def _add_beliefs(
             for slot in range(places.shape[1]):
                 score += nats[places[group, slot]]
             belief[group - first] = score
+        # Taken off before exp: products of many small chances would underflow.
         peak = belief.max()
         mass = 0.0
         for group in range(belief.size):

@@ -26,8 +26,10 @@ _Counted: TypeAlias = tuple[Ints, Ints]
 _DENSE = 4
 """Most places per row of a table that counts codes; with more, codes are sorted instead."""
 
+# Codes of a word fit into a signed 64-bit number.
 _LARGEST_CODE = 1 << 62
 
+# Targets of one pass over known rows, and so the fewest to learn from if rows agree in many ways.
 _TARGETS_TOGETHER = 50
 _FEWEST_ROWS = 1 << 12
 ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
@@ -161,6 +163,7 @@ class PairCodes:
         """The different codes of known rows beside a target, and how often each occurs."""
         codes = np.zeros((self.word[-1] + 1, len(known)), np.int64)
         for word, mine in enumerate(codes):
+            # APART is 0, so only slots that agree or are empty add something; compared ones follow.
             unit = np.where((self.word == word) & ~self.compared, self.unit, 0)
             _add_codes(known, shown, SAME * unit, KNOWN_GAP * unit, mine)
         for slot in np.flatnonzero(self.compared).tolist():
@@ -186,6 +189,7 @@ def _merged(parts: Sequence[_Counted]) -> _Counted:
         different = values[None]
     else:
         different, place = np.unique(codes, axis=1, return_inverse=True)
+    # Weighted counts are floats, which are exact for whole numbers below 2^53.
     counts = np.bincount(place.ravel(), weights=times).astype(np.int64)
     return different, counts
 
@@ -196,6 +200,7 @@ def _pairs(
     """Pairs from the classes of groups, groups x slots, and how many groups each target has."""
     parts, places, first = [], np.empty(classes.shape, np.int32), 0
     for slot, column in enumerate(columns):
+        # A gap is a symbol too.
         symbols, symbol = np.unique(shown[:, slot], return_inverse=True)
         parts.append(_cells(slot, column, symbols.astype(np.int64)))
         places[:, slot] = first + np.repeat(symbol, sizes) * column.classes + classes[:, slot]
