@@ -150,6 +150,7 @@ def measure(
           after  1 slots: 0.7789% [0.2441%, 1.6937%] (95%, n=1,000)
           after  2 slots: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
+    # A string is a sequence too; `check_needs` then says that it is no attack.
     one = isinstance(attack, str) or not isinstance(attack, Sequence)
     attacks: Any = [attack] if one else attack
     found = measured(
@@ -189,6 +190,7 @@ def measured(
     engine = LocalEngine() if engine is None else engine
     subjects = [fitted(one, seen, view) for one in attacks]
     scores = [one.score for one in subjects]
+    # After few slots less was seen, so who can be assessed depends on the length.
     assessed = {length: assessable(seen.prefix(length)) for length in lengths}
     # Stopping when the interval is narrow enough would bias an interval of fixed size.
     method = mean_of_credits if precision is None else anytime_interval
@@ -202,11 +204,13 @@ def measured(
         for batch in _batches(len(seen.anonymous)):
             more = _searched(engine, seen.only(batch), scores, lengths, ranks)
             found = _joined(found, more)
+            # The first batches may hold nobody who can be assessed, and then there is no mean yet.
             if all(mask[: batch.stop].any() for mask in assessed.values()):
                 points = _estimates(found, assessed, interval)
                 if all(one.high - one.low <= width for each in points for one in each.values()):
                     break
     last = lengths[-1]
+    # Fewer than all targets, if it stopped early.
     attacked = len(found[0][last])
     left_out = {length: int((~mask[:attacked]).sum()) for length, mask in assessed.items()}
     return [
@@ -232,7 +236,9 @@ def _searched(
     if ranks == 1:
         return engine.curves(seen, scores, lengths)
     last = seen.prefix(lengths[-1])
+    # Where match patterns are counted, all ranks cost next to nothing.
     free = [ranks_are_free(last, score) for score in scores]
+    # Scores whose ranks are free share a pass; the others are searched one by one.
     counted = [score for score, known in zip(scores, free, strict=True) if known]
     curves = iter(engine.curves(seen, counted, lengths, ranks=None) if counted else ())
     return [
@@ -324,11 +330,13 @@ def per_user(
             f"an array of shape {again.shape}",
             code="wrong-shape",
         )
+    # The spread is over people: a user given twice would count as two.
     refuse_repeats("rows", rows)
     users, repeats, _ = again.shape
     shown = again.reshape(users * repeats, -1)
     repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)
     engine = LocalEngine() if engine is None else engine
+    # Credits only: repeats of a user are no independent targets, and `measured` refuses them.
     credit = engine.credit(repeated.prefix(length), fitted(attack, seen, view).score)
     return per_user_risk(credit.reshape(users, repeats), level=level)
 
@@ -469,6 +477,7 @@ def size_curve(found: Measured, sizes: Sequence[int]) -> SizeCurve:
     )
     credits_ = [credit_in_crowds(matches.above, matches.level, everyone, size) for size in sizes]
     points = {
+        # A crowd of one is the true user alone, who is named whatever the rank.
         size: _between(found, np.where(beyond & (size > 1), 0.0, credit), credit)
         for size, credit in zip(sizes, credits_, strict=True)
     }
@@ -492,5 +501,6 @@ def _correlation(credits_: Sequence[Floats]) -> tuple[tuple[float, ...], ...]:
     lengths = np.sqrt((deviations**2).sum(axis=1))
     units = deviations / np.where(lengths > 0, lengths, 1.0)[:, None]
     found = np.clip(units @ units.T, -1.0, 1.0)
+    # Where credits do not vary, the product is 0, but an estimate always errs as itself.
     np.fill_diagonal(found, 1.0)
     return tuple(tuple(row) for row in found.tolist())

@@ -74,6 +74,7 @@ def optimum(
     # As for attacks: targets of whom one side saw nothing are in no figure.
     short = among(short, UserSubset.of(short.known), assessable(short))
     if isinstance(score, Distribution):
+        # A gap is one more symbol if the model has chances for it.
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:
             value = _by_enumeration(short, score, engine)
@@ -88,9 +89,11 @@ def _by_enumeration(seen: Observations, score: Distribution, engine: SearchEngin
     symbols = seen.tokens + score.gaps
     outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T
     shown = np.where(outcomes == seen.tokens, MISSING, outcomes)
+    # Whoever shows nothing is not assessed: left out of the sum here, of the denominator below.
     shown = shown[(shown != MISSING).any(axis=1)]
     # Equal rows have equal chances, so one of each is searched.
     known, count = _different(seen)
+    # Only the best score is asked for, so any row may stand for the true one.
     nobody = np.zeros(len(shown), np.int64)
     everything = Observations(known, shown, nobody, tokens=seen.tokens)
     best = engine.search(everything, score).best
@@ -131,6 +134,7 @@ def _distinct_of_both(some: Distinct, others: Distinct) -> Distinct:
     different, place = np.unique(codes, return_inverse=True)
     first = np.full(len(different), np.iinfo(np.int64).max)
     count = np.zeros(len(different), np.int64)
+    # The first row of all, in whatever order parts are merged.
     np.minimum.at(first, place, firsts)
     np.add.at(count, place, counts)
     return different, first, count

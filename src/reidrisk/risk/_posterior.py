@@ -127,6 +127,7 @@ def posterior(
     engine = engines.LocalEngine() if engine is None else engine
     name, score = attack_of(attack).name, fitted(attack, seen, view).score
     model = normalised(score)
+    # Matches of simplified weights are not those of the model that they become by division.
     again = matches if model is score else None
     return believed(name, seen.prefix(length), model, engine, level, again)
 

@@ -126,6 +126,7 @@ def spectrum(
           best within weighted-hamming  estimate  2.4936% [2.4936%, 2.4936%]
           local privacy                 upper     100.0000% [100.0000%, 100.0000%]
     """
+    # Refused before any search begins.
     for model in models:
         check_likelihood(attack_of(model))
     length = one_length(seen, slots)
@@ -137,6 +138,7 @@ def spectrum(
             "reidrisk.releases.prepared(release, everybody)",
             code="unprepared-release",
         )
+    # None for a release that surveys people who are not at hand: it then gives no bounds.
     shows = known_release(release, people)
     setting = Setting(
         seen, length, level, engine, shows, people, seed, revealed, _as_bits(shared_bits)
@@ -144,6 +146,7 @@ def spectrum(
     found = measured(seen, attacks, view=view, slots=length, engine=engine, level=level)
     figures = [attack_bound(one.fitted.attack, one.curve[length]) for one in found]
     for model in models:
+        # A model that is also among the attacks has been fitted and searched already.
         before = [one for one in found if one.fitted.attack is attack_of(model)]
         subject = before[0].fitted if before else fitted(model, seen, view)
         matches = before[0].matches if before else None
@@ -158,6 +161,7 @@ def spectrum(
 def _as_bits(shared: float | Bits | None) -> Bits | None:
     if shared is None or isinstance(shared, Bits):
         return shared
+    # As of one slot: a number is of all slots together, and taken to be exact.
     return Bits("mutual information", 1, float(shared), 0.0, "given")
 
 
@@ -177,6 +181,7 @@ def arranged(figures: Sequence[Bound]) -> tuple[Bound, ...]:
 
 
 def _exceeded(ceiling: Bound, attacks: list[Bound]) -> str:
+    # By opposite ends of the intervals: a difference that they explain is no excess.
     beyond = [one.name for one in attacks if one.estimate.low > ceiling.estimate.high]
     if not beyond:
         return ""

@@ -30,6 +30,7 @@ class _Curve(Mapping[int, Estimate]):
         return self.points[key]
 
     def __contains__(self, key: object) -> bool:
+        # That of `Mapping` waits for a KeyError, and `__getitem__` raises another error.
         return key in self.points
 
     def __iter__(self) -> Iterator[int]:

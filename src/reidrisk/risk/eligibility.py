@@ -78,6 +78,7 @@ class UserSubset:
         size = min(self._unit, self.everybody - start)
         if start not in self.bits:
             return np.ones(size, np.bool_)
+        # The last byte may hold more bits than there are users.
         return np.unpackbits(self.bits[start], count=size).view(np.bool_)
 
     def before(self, start: int) -> int:
@@ -96,6 +97,7 @@ class UserSubset:
 
     def rows(self, numbers: Places) -> Places:
         """Rows among all users, of users by their numbers among those who are in."""
+        # A unit without anybody begins at the same number as the next: "right" skips it.
         units = np.searchsorted(self._before, numbers, side="right") - 1
         rows = np.empty_like(numbers)
         for one in np.unique(units):

@@ -62,6 +62,7 @@ def measure_strangers(
         >>> print(found.decisions[-1].right)
         2.0839% [1.0644%, 3.7693%] (95%, n=725)
     """
+    # A string is a sequence too; `check_needs` then says that it is no attack.
     one = isinstance(attack, str) or not isinstance(attack, Sequence)
     attacks: Any = [attack] if one else attack
     length, level = one_length(seen, slots), confidence(level)
@@ -178,6 +179,7 @@ def _rules(
         sure["gap"] = (_gap(score, found), _gap(score, met), found)
     model = normalised(score)
     if subject.attack.likelihood and isinstance(model, OfAnyone):
+        # Score and gap use simplified weights as they are; Bayes' rule needs sums of 1.
         if model is not score:
             found = engine.search(meeting.targets, model) if belief is None else belief.matches
             met = engine.search(meeting.strangers, model)
@@ -209,7 +211,9 @@ def posterior_of_best(
     """
     if present < 1:
         assert isinstance(model, OfAnyone)
+        # The formula divided by pi/n: strangers enter the sum with the weight n (1 - pi) / pi.
         odds = np.log((1 - present) / present * seen.users)
         of_anyone = model.of_anyone(seen.known, np.asarray(seen.anonymous))
         evidence = np.logaddexp(evidence, odds + of_anyone)
+    # As in `beliefs`: rounding may leave a sure guess above 1.
     return np.minimum(np.exp(in_units(model, found.best) - evidence), 1.0)

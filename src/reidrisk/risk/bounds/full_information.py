@@ -60,6 +60,7 @@ def bound(setting: Setting) -> Bound | None:
     release = asked(setting.release, Reveals, "full information")
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
+        # The likelihood is exact, so on average the best guess is as good as its posterior.
         mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
         for part in _denominators(setting, revealed.prefix(setting.slots))
     ]
@@ -109,6 +110,7 @@ def _reveal(setting: Setting) -> Observations | None:
     if release is None or people is None or seed is None or not isinstance(release, Reveals):
         return None
     try:
+        # Tried with one user: only the release knows whether its parameters allow it.
         release.secrets(Subset.of(people, np.arange(1)), 0, 1, seed=seed)
     except InvalidInput:
         return None  # with these parameters chances do not follow from secrets
@@ -118,6 +120,7 @@ def _reveal(setting: Setting) -> Observations | None:
 
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
     """All targets among all users; and those assessed among users of whom something is known."""
+    # A bound over all targets does not bound a figure that leaves some out (decision 10).
     assessed, traced = assessed_of(setting.short), setting.traced
     if not assessed.any() or (assessed.all() and traced.are_all):
         return [revealed]

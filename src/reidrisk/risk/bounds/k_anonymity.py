@@ -44,6 +44,7 @@ def bound(setting: Setting) -> Bound | None:
     """What k-anonymity allows, where every user always shows what k - 1 others show too."""
     if setting.world is None:
         return None
+    # Groups may be smaller among those whom attacks assess.
     k = min(_anonymity(chances) for chances, _ in setting.world.parts)
     if k <= 1:
         return None

@@ -41,6 +41,7 @@ def bound(setting: Setting) -> Bound | None:
     total, error = bits.value * bits.slots, bits.error * bits.slots
     reach = standard_errors(confidence(setting.level)) * error
     low, value, high = (
+        # Sampled bits less their error may be below 0, which no mutual information is.
         float(upper_from_mutual_information(bits=max(amount, 0.0), users=setting.seen.users))
         for amount in (total - reach, total, total + reach)
     )

@@ -61,6 +61,7 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
         if _all_as_often(setting.seen.truth, setting.seen.users):
             return promised
         return tuple(replace(one, side="estimate") for one in promised)
+    # At least one, since a promise divides by the number of users.
     crowd = CountedPeople(max(traced, 1), setting.people.complete)
     promised = release.promises(crowd, setting.slots)
     if everyone:

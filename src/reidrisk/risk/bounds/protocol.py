@@ -128,18 +128,22 @@ def _small_world(
     """
     if not isinstance(release, Exact) or not release.independent_sites:
         return None
+    # Some releases enumerate slots, others epochs: the longer of both bounds the work.
     longest = max(release.slots(people), people.epochs)
     if people.users * (alphabet(release, people) + 1) ** longest > _MOST_CHANCES:
         return None
     try:
+        # The release may have limits of its own, such as coins to go through.
         rows = release.rows(people, site=ANONYMOUS, seed=seed)
     except TooLarge:
         return None
+    # Rows that agree in the first slots are one outcome there: their chances add up.
     prefixes, place = np.unique(rows.outcomes[:, :slots], axis=0, return_inverse=True)
     ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
     merge = scipy.sparse.csr_array(ones, shape=(len(place), len(prefixes)))
     whole = scipy.sparse.csc_array(rows.chances @ merge)
     filled = (prefixes != MISSING).any(axis=1)
+    # Whom attacks assess: something is known and something is shown (decision 10).
     assessed = whole[traced.mask][:, filled]
     nobody_left_out = traced.are_all and filled.all()
     return _SmallWorld(whole, None if nobody_left_out or not assessed.nnz else assessed)
@@ -193,6 +197,7 @@ class Setting:
         people, release = self.people, self.release
         if people is None or release is None or self.seed is None:
             return None
+        # Rows of the world must be the known users, in their order.
         if people.users != self.seen.users:
             return None
         return _small_world(release, people, self.slots, self.traced, seed=self.seed)

@@ -215,6 +215,7 @@ class Singling:
     @property
     def record(self) -> dict[str, Any]:
         """All figures as JSON knows them; nothing in it is about a single person."""
+        # These two have an entry for each person.
         own = [part.name for part in fields(self) if part.name not in {"k", "crowd"}]
         figures = {"share_unique": self.share_unique, "optimum": self.optimum}
         return {
@@ -262,6 +263,7 @@ _NOWHERE = -1
 def _crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> Whole:
     """For each record, the number of people of the register with the same values (k-map)."""
     translated = [_in_terms_of(one, other) for one, other in zip(columns, register, strict=True)]
+    # People of the register with a value that the table lacks share no record.
     inside = np.logical_and.reduce([codes != _NOWHERE for codes in translated])
     both = [
         ColumnCodes(one.name, np.concatenate([one.codes, codes[inside]]), one.values)
@@ -333,6 +335,7 @@ def _value_parts(
         alone = np.bincount(column.codes[unique], minlength=column.distinct)
         few = (held > 0) & (held < least)
         rare.append(_RareValues(column.name, *(int(n.sum()) for n in (few, held[few], alone[few]))))
+        # Most unique people first, then most holders, then by code: nothing is left to chance.
         order = np.lexsort((np.arange(column.distinct), -held, -alone))
         shown = [place for place in order if held[place] >= least and alone[place]][:_MOST_SHOWN]
         named += [
@@ -416,6 +419,7 @@ def singling(
         groups=groups,
         unique=int((size == 1).sum()),
         smallest=int(size.min()),
+        # `by_size` takes people: the groups of each size, times the size.
         sizes=by_size(np.bincount(size) * np.arange(size.max() + 1)),
         empty=tuple(int(column.empty.sum()) for column in people),
         merged=content.num_rows - int(size.sum()),
@@ -450,6 +454,7 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Origin)
     if (nobody := nothing.to_numpy(zero_copy_only=False)[user.codes]).any():
         raise no_user(int(nobody.argmax()), name, source)
     _, first = np.unique(user.codes, return_index=True)
+    # Every code occurs, so `first` can be indexed by codes of users.
     if (strange := group[first][user.codes] != group).any():
         row = int(strange.argmax())
         several = len(np.unique(user.codes[strange]))
@@ -466,5 +471,6 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Origin)
 def _distinct(known: Sequence[ColumnCodes], group: Whole, groups: int) -> list[ColumnCodes]:
     """The columns of one row of each group."""
     row = np.empty(groups, np.int64)
+    # The last row of a group wins; any would do, since they are equal.
     row[group] = np.arange(len(group))
     return [column.take(row) for column in known]

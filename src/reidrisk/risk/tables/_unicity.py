@@ -220,7 +220,9 @@ def unicity(
     figures = []
     for way in ways:
         held = Points.of(users.labels, users.codes, points_of(rows, way, source))
+        # Chosen once, for the largest number: fewer points are the first of these.
         crowds = held.crowds(held.chosen(chosen, wanted[-1], known=known, seed=seed))
+        # Then nothing is drawn, neither targets nor points.
         exact = known == "rarest" and len(chosen) == len(users.labels)
         figures += [
             _figures(str(way), number, crowds[:, number - 1], None if exact else level)
@@ -266,12 +268,14 @@ def _targets(ids: NDArray[Any], targets: int | None, seed: int) -> NDArray[np.in
     """Users with the smallest hashes of their ids, in the order of the table; all if None."""
     if targets is None or whole_number("targets", targets, least=1) >= len(ids):
         return np.arange(len(ids))
+    # By a hash of the id: a larger number of targets keeps all of a smaller one (decision 3).
     hashes = uniforms(seed=seed, purpose="unicity/targets", users=ids, count=1)[:, 0]
     return np.sort(np.argsort(hashes, kind="stable")[:targets])
 
 
 def _figures(way: str, number: int, crowds: NDArray[np.int64], level: float | None) -> KnownPoints:
     """Figures of the targets with enough points; exact if `level` is None."""
+    # 0 marks a target with fewer points; any other is in the crowd of their own points.
     sizes = crowds[crowds > 0]
     missing = len(crowds) - len(sizes)
     if not len(sizes):

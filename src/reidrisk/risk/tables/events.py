@@ -110,6 +110,7 @@ def rounded(part: Coded, step: float, source: Origin) -> Whole:
             "it cannot be rounded; correct the entry or remove the row",
             code="not-a-number",
         )
+    # Whole millionths: as floats, 0.1 and its multiples would be rounded apart.
     unit = round(step * _MICRO)
     return (np.rint(numbers * _MICRO).astype(np.int64) + unit // 2) // unit
 
@@ -141,6 +142,7 @@ def seconds_of(part: Coded, source: Origin) -> Whole:
     if is_text(part.labels):
         return _moments(part, source)
     numbers = part.labels
+    # Days first: as seconds, 20230517 would be a time in 1970.
     days = _days(numbers)
     if days is not None:
         return days
@@ -150,6 +152,7 @@ def seconds_of(part: Coded, source: Origin) -> Whole:
             "these are milliseconds, divide them by 1000",
             code="invalid-timestamp",
         )
+    # 2023051708, a day with its hour, would pass for seconds since 1970.
     hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
     if hours or np.abs(numbers).max() < _FEWEST_SECONDS:
         raise InvalidInput(
@@ -163,6 +166,8 @@ def seconds_of(part: Coded, source: Origin) -> Whole:
 def _moments(part: Coded, source: Origin) -> Whole:
     """Text as times, with time zones or without."""
     labels = pa.array(part.labels, pa.large_string())
+    # Arrow takes text without zones only for the first, and with zones only for the second: a
+    # column that mixes both is refused.
     for zone in (None, "UTC"):
         try:
             exact = labels.cast(pa.timestamp("us", tz=zone)).cast(pa.int64())

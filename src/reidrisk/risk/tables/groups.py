@@ -64,6 +64,7 @@ def coded(column: pa.ChunkedArray, name: str, source: Origin) -> ColumnCodes:
     if holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         column = text_of(column, name, source)
     try:
+        # Nulls get a code as well: an empty cell is a value.
         values = without_blanks(one_piece(column)).dictionary_encode(null_encoding="encode")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InvalidInput(
@@ -134,6 +135,7 @@ def by_size(people: Whole, *, whole: bool = True) -> tuple[GroupSize, ...]:
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
     held, groups = np.zeros((2, len(_EDGES)), np.int64)
     np.add.at(held, place, people[sizes])
+    # Divides without a rest if all people of each group are counted; else it is not told.
     np.add.at(groups, place, people[sizes] // sizes)
     ends = [*(edge - 1 for edge in _EDGES[1:]), None]
     return tuple(
@@ -206,6 +208,7 @@ def contributions(
     else:
         orders = _orders(number, len(alone), seed)
         masks = {_mask(order[:known]) for order in orders for known in range(number + 1)}
+        # Besides the sets on the way of some order: what is unique without each column.
         left = {every - (1 << column) for column in range(number)}
         counts = _counts(columns, alone, masks | left)
         shares = _sampled_shares(counts, orders, people)
@@ -218,11 +221,13 @@ def contributions(
 def counted(columns: Sequence[ColumnCodes], alone: NDArray[np.bool_]) -> _Count:
     """Unique people and groups of attackers who know these columns of the distinct rows."""
     if not columns:
+        # Whoever knows no column sees everybody as one group.
         return _Count(int(len(alone) == 1 and alone[0]), 1)
     # The lowest bit marks rows of several people, so that one sort finds groups and unique people.
     key = np.sort(2 * keys(columns) + ~alone)
     begins = np.ones(len(key) + 1, np.bool_)
     np.not_equal(key[1:] >> 1, key[:-1] >> 1, out=begins[1:-1])
+    # A group of one distinct row, which is that of one person.
     single = begins[:-1] & begins[1:] & (key & 1 == 0)
     return _Count(int(single.sum()), int(begins.sum()) - 1)
 
@@ -236,6 +241,7 @@ def _counts(
     """
     all_apart = _Count(int(alone.sum()), len(alone))
     counts: Counts = {}
+    # All columns together tell the distinct rows apart, by definition.
     enough = [2 ** len(columns) - 1]
     for _, level in groupby(sorted(masks, key=int.bit_count), key=int.bit_count):
         asked = []
@@ -266,6 +272,7 @@ def _exact_share(
     counts: Counts, column: int, number: int, people: int
 ) -> tuple[Estimate, Estimate]:
     """Over all sets without the column, each as likely as its orders."""
+    # Whole numbers, divided once at the end: no share is rounded twice.
     totals = [0, 0]
     for mask, before in counts.items():
         if not mask >> column & 1:

@@ -58,6 +58,7 @@ def _draw_points(starts: Array, points: Array, targets: Array, draws: Array, cho
             if place >= own.size:
                 chosen[row, place] = _NONE
                 continue
+            # Fisher and Yates: what was drawn stays in front, so fewer points are a prefix of more.
             at = place + int(draws[row, place] * (own.size - place))
             own[place], own[at] = own[at], own[place]
             chosen[row, place] = own[place]
@@ -121,6 +122,7 @@ def _crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, si
     for row in range(chosen.shape[0]):
         if chosen[row, 0] != _NONE:
             largest = max(largest, support[chosen[row, 0]])
+    # One buffer for all targets: a crowd is never larger than the holders of its first point.
     crowd = np.empty(largest, holders.dtype)
     for row in range(chosen.shape[0]):
         size = 0
@@ -135,6 +137,7 @@ def _crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, si
                 for one in range(size):
                     crowd[one] = having[one]
             elif having.size < size:
+                # `intersect` walks through its first list, so the shorter one goes there.
                 size = intersect(having, crowd[:size], crowd)
             else:
                 size = intersect(crowd[:size], having, crowd)
@@ -175,6 +178,7 @@ class Points:
         _gather(users, points, starts[:-1].copy(), gathered)
         first = _starts(points, int(points.max(initial=-1)) + 1)[:-1]
         support = np.zeros(len(first), np.int64)
+        # Room for every row; where a user has a point twice, some of it stays unused.
         holders = np.empty(len(points), np.int32)
         _post(starts, gathered, first, support, holders)
         return cls(ids, starts, gathered, first, support, holders)
