@@ -15,6 +15,7 @@ from reidrisk.theory.kernels import (
 )
 from reidrisk.theory.matrix import Entries, Floats
 
+# Largest relative error of one operation on doubles.
 _ROUNDING = 2.0**-53
 COLUMNS_AT_ONCE = 256
 
@@ -24,6 +25,7 @@ def best_of_columns(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Largest entry of each column, rows weighted if asked, and the first row that holds it."""
     users, representations = entries.shape
+    # Entries are at least 0, so a column without a larger one has 0, held by the first row.
     best = np.zeros(representations)
     where = np.zeros(representations, dtype=np.int64)
     if isinstance(entries, scipy.sparse.csc_array):
@@ -32,6 +34,7 @@ def best_of_columns(
     else:
         weights = np.ones(users) if weights is None else weights
         if entries.flags.c_contiguous:
+            # Read in the order of memory: row by row here, column by column below.
             best_in_rows(entries, weights, best, where)
             first_in_strip(entries, weights, best, where)
         else:

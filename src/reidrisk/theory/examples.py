@@ -29,6 +29,7 @@ def matching_beats_random_user(users: int) -> RepresentationMatrix:
         )
     everyone = np.arange(users)
     rows = np.concatenate([everyone, everyone])
+    # m = 3n/2: a symbol for each user, then one for each pair.
     columns = np.concatenate([everyone, users + everyone // 2])
     return RepresentationMatrix(scipy.sparse.coo_array((np.full(2 * users, 0.5), (rows, columns))))
 

@@ -31,6 +31,7 @@ def sum_in_two_parts(values: Floats) -> tuple[float, float, float]:
     high = low = rounded = 0.0
     for value in values:
         total = high + value
+        # What a sum loses by rounding is found exactly only if the larger part comes first.
         larger, smaller = (high, value) if abs(high) >= abs(value) else (value, high)
         lost = (larger - total) + smaller
         low += lost
@@ -69,6 +70,7 @@ def best_in_rows(rows: Floats, weights: Floats, best: Floats, where: Numbers) ->
 def first_in_strip(rows: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
     """Turn strips into the first row that holds the best entry."""
     for column in range(rows.shape[1]):
+        # Ends within the strip: the winner's product is computed again and rounded alike.
         while weights[where[column]] * rows[where[column], column] < best[column]:
             where[column] += 1
 
@@ -137,6 +139,7 @@ def someone_in_segments(values: Floats, starts: Numbers, someone: Floats) -> Non
         while place < starts[column + 1]:
             a += values[place] * (1.0 - a)
             place += 1
+        # Users are independent of each other, so the parts join by the same step.
         a += b * (1.0 - a)
         c += d * (1.0 - c)
         someone[column] = a + c * (1.0 - a)
@@ -152,6 +155,7 @@ def first_exceeding(
     too close to delta for a float to tell is carried in twice the precision.
     """
     excess = np.empty(lanes.shape[1])
+    # Bounds the rounding of a sum of so many parts, all of rows that sum to 1.
     doubt = (lanes.shape[0] + 4) * 2.0**-52
     for row in range(start, everyone.shape[0]):
         excess[:] = 0.0
@@ -218,6 +222,7 @@ def joint_marginals(chances: Floats, forward: Floats, backward: Floats, joint: F
     forward[0] = backward[0] = 1.0
     joint[:] = 0.0
     for users in range(1, everyone + 1):
+        # users & (users - 1) is the set without its lowest member.
         sizes[users] = sizes[users & (users - 1)] + 1
         forward[users] = backward[users] = 0.0
         for user in range(count):
@@ -226,6 +231,7 @@ def joint_marginals(chances: Floats, forward: Floats, backward: Floats, joint: F
                 forward[users] += forward[rest] * chances[sizes[users] - 1, user]
                 backward[users] += backward[rest] * chances[count - sizes[users], user]
     for users in range(everyone):
+        # The set takes the first positions, the user the next one, everybody else the last ones.
         position = sizes[users]
         for user in range(count):
             if not users >> user & 1:
@@ -259,4 +265,5 @@ def best_matching(columns: Floats) -> float:
             last -= 1
         if last < 0:
             return expected
+        # The next sorted list: nothing behind the entry that grew may be below it.
         seen[last:] = seen[last] + 1

@@ -52,9 +52,11 @@ def sharp_upper_from_local_dp(
     epsilon = real_number("epsilon", epsilon, least=0)
     failing = Fraction(probability("delta", delta))
     users, slots = whole_number("users", users, least=1), _some_slots(slots)
+    # k of the proof: at most so many users can be named at all.
     groups = users
     if representations is not None:
         groups = min(users, whole_number("representations", representations, least=1))
+    # The chance that delta gives the user away in at least one slot.
     told = 1 - (1 - failing) ** slots
     named = told + (1 - told) * _named(upper_factor(epsilon), groups, slots)
     return UpperBound(groups * named / users)
@@ -148,6 +150,7 @@ def telling_tokens(*, epsilon: float, users: int, slots: int = 1) -> int:
     users, slots = whole_number("users", users, least=1), _some_slots(slots)
     # With k slots to differ in, more tokens tell more, as long as every sequence is somebody's.
     tried = {_root(users, differing) for differing in range(1, min(slots, users.bit_length()) + 1)}
+    # Sorted, so that among equally telling numbers it is always the smallest.
     return max(sorted(tried), key=lambda tokens: _reached(factor, tokens, users, slots))
 
 
@@ -180,6 +183,7 @@ def _named(factor: Fraction | None, groups: int, slots: int) -> Fraction:
     """
     if factor is None:
         return Fraction(1)
+    # Whole numbers throughout: every chance is multiplied by (true + lie)^slots.
     true, lie = factor.numerator, factor.denominator
     whole = room = (true + lie) ** slots
     right = 0
@@ -190,8 +194,10 @@ def _named(factor: Fraction | None, groups: int, slots: int) -> Fraction:
             break
         right, room = right + mine, room - taken
         more, counted = slots - lies, lies + 1
+        # From one binomial term to the next; both divisions leave no rest.
         mine, other = mine * more * lie // (counted * true), other * more * true // (counted * lie)
     taken = mine + (groups - 1) * other
+    # The last outcome is assigned only as far as there is room for it.
     return Fraction(right * taken + mine * room, taken * whole)
 
 
@@ -221,6 +227,7 @@ def _largest(suffices: Callable[[float], bool]) -> float:
     low, high = 0.0, 1.0
     while suffices(high):
         low, high = high, 2 * high
+    # Ends where no float lies in between, and `low` suffices: the safe side.
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if suffices(middle) else (low, middle)
     return low

@@ -72,6 +72,7 @@ def matching_optimum(matrix: MatrixLike) -> float:
     matrix = RepresentationMatrix.of(matrix)
     groups = list(_independent_groups(matrix))
     for users, columns in groups:
+        # All groups before any is solved. Outcomes are sorted lists of what a group may show.
         _check_size(len(users), _log_combinations(len(columns) + len(users) - 1, len(users)))
     rows = scipy.sparse.csr_array(matrix.entries)
     right = math.fsum(
@@ -118,6 +119,7 @@ def matching_accuracy(matrix: MatrixLike, rule: _MatchingRule) -> float:
         joint = _joint(columns[seen])
         if joint.any():
             right += _hits(joint, rule(seen))
+    # `_joint` sums over all n! orders, each of which has a chance of 1/n!.
     return float(right / math.factorial(matrix.users) / matrix.users)
 
 
@@ -161,6 +163,7 @@ def optimal_matching(matrix: MatrixLike) -> _MatchingRule:
         [1, 0]
     """
     matrix = RepresentationMatrix.of(matrix)
+    # A power of ten: the rule is asked for one outcome at a time.
     _check_size(matrix.users, outcomes=0)
     columns = _columns(matrix)
 
@@ -193,6 +196,7 @@ def likeliest_assignment(matrix: MatrixLike) -> _MatchingRule:
         try:
             return np.asarray(scipy.optimize.linear_sum_assignment(likelihood, maximize=True)[1])
         except ValueError:
+            # No permutation avoids all forbidden pairs.
             raise InvalidInput(
                 "seen is impossible: these users cannot show it", code="impossible-observation"
             ) from None
@@ -252,18 +256,21 @@ def _independent_groups(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Users who are linked by shared representations, and these representations."""
     entries = scipy.sparse.csc_array(matrix.entries)
+    # Users come first among the nodes, then representations; entries are the edges.
     graph = scipy.sparse.block_array([[None, entries], [entries.T, None]])
     count, group = scipy.sparse.csgraph.connected_components(graph, directed=False)
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(1, count + 1))
     for members in np.split(order, ends[:-1]):
         users = members[members < matrix.users]
+        # A representation that nobody shows is a group without users.
         if len(users):
             yield users, members[members >= matrix.users] - matrix.users
 
 
 def _check_size(users: int, outcomes: float) -> None:
     """Refuse what would take too long, before it starts; outcomes as a power of ten."""
+    # For each outcome all sets of users with each member; powers of ten do not overflow.
     steps = outcomes + math.log10(users) + users * math.log10(2)
     if steps > math.log10(_MOST_STEPS):
         raise TooLarge(
@@ -372,6 +379,7 @@ def _draw(matrix: RepresentationMatrix, releases: int, seed: int) -> NDArray[np.
     shown = np.empty(chances.shape, dtype=np.int64)
     for user, (start, stop) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True)):
         steps = np.cumsum(rows.data[start:stop])
+        # Rows may miss 1 by `TOLERANCE`, so draws are scaled; rounding may still pass the end.
         place = np.searchsorted(steps, chances[user] * steps[-1], side="right")
         shown[user] = rows.indices[start + np.minimum(place, stop - start - 1)]
     return shown
@@ -382,4 +390,5 @@ def _share_right(
 ) -> float:
     """Expected share named rightly, users who show the same being in random order."""
     alike = np.bincount(seen, minlength=shown.max() + 1)
+    # Naming any of those who show the same is right in one of so many orders.
     return float(np.mean((shown[named] == seen) / alike[seen]))

@@ -120,6 +120,7 @@ class RepresentationMatrix:
             (rows.probabilities, (users.codes, shown.codes)),
             shape=(len(users.labels), len(shown.labels)),
         )
+        # Not by the constructor: messages are to name rows of the table, not of the matrix.
         matrix = cls.__new__(cls)
         matrix._settle(entries, users.labels, shown.labels, names)  # noqa: SLF001  our own
         return matrix
@@ -220,6 +221,7 @@ def _dense(probabilities: ArrayLike) -> Floats:
         raise InvalidInput(_why_ragged(probabilities) or str(wrong), code=wrong.code) from None
     _check_shape(given)
     array = given.astype(np.float64, copy=False)
+    # The kernels read one of these two layouts.
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         array = np.ascontiguousarray(array)
     return read_only(array)
@@ -244,16 +246,21 @@ def _sparse(matrix: Any, names: _Names) -> "scipy.sparse.csc_array":
             f"a representation matrix holds numbers, got dtype {matrix.dtype}", code="wrong-type"
         )
     _check_shape(matrix)
+    # The conversion below would add entries up that are listed twice.
     if matrix.format == "coo":
+        # 64 bits before the product: indices of scipy may have 32.
         pairs = matrix.coords[1].astype(np.int64) * matrix.shape[0] + matrix.coords[0]
         _refuse_duplicates(np.sort(pairs), matrix.shape[0], names)
+    # Before any conversion, whose loops trust the indices.
     if matrix.format in {"csc", "csr", "bsr"}:
         _check_structure(matrix)
+    # Other formats are converted, which copies; this one would share the caller's arrays.
     columns = scipy.sparse.csc_array(matrix, dtype=np.float64, copy=matrix.format == "csc")
     columns.sort_indices()
     if matrix.format != "coo":
         column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
         _refuse_duplicates(column * columns.shape[0] + columns.indices, columns.shape[0], names)
+    # `anonymity` and `local_dp_epsilon` count stored entries, so none may be 0.
     columns.eliminate_zeros()
     parts = (columns.data, columns.indices, columns.indptr)
     return scipy.sparse.csc_array(tuple(map(read_only, parts)), shape=columns.shape)
@@ -383,6 +390,7 @@ def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | N
 
 def as_array(what: str, given: Any) -> NDArray[Any]:
     """Numbers as an array of the shape and type they have; `what` begins the message if not."""
+    # numpy would drop the mask and use what lies beneath it.
     if np.ma.is_masked(given):
         raise InvalidInput(
             f"{what} has masked entries; fill them, with 0 for what is never shown",

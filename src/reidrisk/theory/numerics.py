@@ -42,6 +42,7 @@ class UpperBound(float):
 def round_up(value: Fraction | float) -> float:
     """Smallest float that is not below the value."""
     nearest = float(value)
+    # Python compares a float with a fraction exactly.
     return math.nextafter(nearest, math.inf) if nearest < value else nearest
 
 

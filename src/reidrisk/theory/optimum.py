@@ -43,6 +43,7 @@ def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:
     if named.ndim == 1:
         hits = _entries_at(entries, named)
     elif isinstance(entries, scipy.sparse.csc_array) or scipy.sparse.issparse(named):
+        # Only entries that are stored in both: a sparse P is never made dense.
         hits = scipy.sparse.csc_array(scipy.sparse.csc_array(entries) * named).data
     else:
         hits = np.einsum("io,io->o", entries, named)
@@ -121,6 +122,7 @@ def expected_matrix(
             "no world of positive weight can show this; check shown and weights",
             code="impossible-observation",
         )
+    # Products over many users would underflow; only the ratios of worlds matter.
     beliefs = np.exp(beliefs - beliefs.max())
     beliefs /= beliefs.sum()
     parts = [matrix.entries * belief for matrix, belief in zip(matrices, beliefs, strict=True)]
@@ -164,6 +166,7 @@ def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:
             code="invalid-rule",
         )
     rule = scipy.sparse.csc_array(rule) if scipy.sparse.issparse(rule) else rule
+    # Negated, here and below, so that what is not a number is refused too.
     if not rule.min() >= 0:
         raise InvalidInput(
             f"a rule holds chances of at least 0, got {rule.min():g}", code="invalid-rule"
@@ -203,6 +206,7 @@ def whole_numbers(
 def _entries_at(entries: Entries, named: NDArray[np.int64]) -> Floats:
     """Entries P[named[o], o]; zeros may be left out where P is sparse."""
     if isinstance(entries, scipy.sparse.csc_array):
+        # Which stored entry of a column is in the row that is named there, if any is.
         hits = entries.indices == np.repeat(named, np.diff(entries.indptr))
         return np.asarray(entries.data[hits])
     return np.asarray(entries[named, np.arange(entries.shape[1])])

@@ -56,6 +56,7 @@ def bayes_vulnerability(
     """
     matrix = RepresentationMatrix.of(matrix)
     tries = whole_number("tries", tries, least=1)
+    # Divides once by n, exactly; weights of 1/n would be rounded first.
     if prior is None and tries == 1:
         return random_user_optimum(matrix)
     weights = as_prior(prior, matrix.users)
@@ -95,6 +96,7 @@ def g_vulnerability(
         joint = scipy.sparse.csc_array(scipy.sparse.diags_array(weights) @ entries)
     else:
         joint = entries * weights[:, None]
+    # Gains may be negative.
     best = np.full(matrix.representations, -np.inf)
     for block in _gain_blocks(gain, matrix, guesses):
         scores = block @ joint
@@ -231,6 +233,7 @@ def _largest(entries: Entries, weights: Floats, tries: int) -> Floats:
         values = entries.data * weights[entries.indices]
         columns = np.repeat(np.arange(entries.shape[1]), np.diff(entries.indptr))
         order = np.lexsort((-values, columns))
+        # Sorting keeps columns together. What a column does not store is 0 and adds nothing.
         place = np.arange(len(values)) - entries.indptr[columns]
         return np.asarray(values[order[place < tries]])
     tries = min(tries, entries.shape[0])
@@ -249,6 +252,7 @@ def _largest(entries: Entries, weights: Floats, tries: int) -> Floats:
 def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) -> Iterator[Any]:
     """The gains, some guesses at a time: blocks x users."""
     users = matrix.users
+    # Gains are guesses x users, their scores guesses x representations: both must fit.
     block = max(1, MOST_AT_ONCE // max(users, matrix.representations))
     if callable(gain):
         count = users if guesses is None else whole_number("guesses", guesses, least=1)

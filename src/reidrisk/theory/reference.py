@@ -67,6 +67,7 @@ def matching_optimum(rows: Rows) -> Fraction:
     for shown in _all_shown(rows):
         for order in orders:
             seen = tuple(shown[user] for user in order)
+            # Positions one by one: a rule need not be a permutation, so it may name a user twice.
             for position, user in enumerate(order):
                 users = weight.setdefault((seen, position), [Fraction(0)] * len(rows))
                 users[user] += _chance(rows, shown)

@@ -112,6 +112,7 @@ def mutual_information(matrix: MatrixLike, prior: ArrayLike | None = None) -> fl
             float(weights[rows] @ scipy.special.rel_entr(entries[rows], shown).sum(axis=1))
             for rows in _row_blocks(entries)
         )
+    # Only rounding could make it negative.
     return max(nats / math.log(2), 0.0)
 
 
@@ -160,6 +161,7 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
     delta = probability("delta", delta)
     if delta == 0:
         return _pure_epsilon(matrix.entries)
+    # No sum of excesses is above 1, and a single user has nobody to differ from.
     if delta == 1 or matrix.users == 1:
         return 0.0
     entries = matrix.entries
@@ -205,8 +207,10 @@ def _pure_epsilon(entries: Entries) -> float:
     """Largest log-ratio of two entries of a column."""
     if isinstance(entries, scipy.sparse.csc_array):
         counts = np.diff(entries.indptr)
+        # An entry that is not stored is a zero that faces a non-zero.
         if ((counts > 0) & (counts < entries.shape[0])).any():
             return math.inf
+        # Empty columns are left out: `reduceat` would give them an entry of the next one.
         smallest = np.minimum.reduceat(entries.data, entries.indptr[:-1][counts > 0])
         largest = np.maximum.reduceat(entries.data, entries.indptr[:-1][counts > 0])
     else:
@@ -244,6 +248,7 @@ def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
         return factor
 
     factor = max(over_blocks(worst_factor, users, _LANES))
+    # The library's logarithm may be too low, and P must satisfy what is returned.
     return math.nextafter(math.log(factor), math.inf) if factor > 1 else 0.0
 
 
@@ -263,6 +268,7 @@ def _smallest_factor(block: Floats, row: Floats, delta: float) -> float:
     condition reads `P(first k) - factor Q(first k) <= delta` for every k.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Where q is 0 and p is not, the ratio is infinite and comes first.
         ratio = np.where(block > 0, block / row, 0.0)
         order = np.argsort(-ratio, axis=1)
         above = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1) - delta
