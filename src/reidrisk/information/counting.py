@@ -234,6 +234,7 @@ def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: in
     lost = held_out(joint, symbols, order, alphabet=alphabet)
     first, second = Figure.mean(lost.known), Figure.mean(lost.shown)
     ways["held-out"] = _Shared(first, second, second - Figure.mean(lost.given))
+    # Rolled against each other: everybody stands beside somebody else, never beside themselves.
     mixed, others = known[order] * symbols, shown[order]
     unrelated = [
         Tally.of_all(mixed + np.roll(others, shift, axis=0), symbols**2, agree)
@@ -241,6 +242,7 @@ def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: in
     ]
     once = float(np.mean([tally.once for tally in unrelated]))
     ways["shuffled"] = _less(plain, plug_in, unrelated, 1.0)
+    # Less in proportion to what is unseen: pairs that came once, over those of unrelated users.
     ways["balanced"] = _less(covered, coverage, unrelated, joint.once / max(once, joint.once, 1))
     return _Counted(len(known), known.size, joint.once, {name: ways[name] for name in _LEANS})
 
@@ -279,8 +281,10 @@ def count_information(seen: Observations, *, level: float = 0.95) -> CountedInfo
     level = confidence(level)
     _check(seen)
     sides = np.stack([seen.true_rows, seen.anonymous])
+    # Renumbered over both sides together, so that equal codes are equal symbols.
     came, places = np.unique(sides, return_inverse=True)  # a gap, MISSING, is one of them
     known, shown = places.reshape(sides.shape)
+    # Drawn for each known row, so that the order of targets does not matter.
     draws = uniforms(seed=0, purpose="information/order", users=seen.truth, count=1)[:, 0]
     order = np.argsort(draws, kind="stable")
     size = {"symbols": len(came), "alphabet": seen.tokens + 1}
@@ -315,6 +319,7 @@ def _check(seen: Observations) -> None:
         raise InvalidInput(
             "pairs of different users need at least two targets; give more", code="too-few-targets"
         )
+    # Noise comes from leaving out one user at a time, who must be independent of the others.
     refuse_repeats("targets", seen.truth)
     users, slots = seen.anonymous.shape
     check_fits(
@@ -329,16 +334,20 @@ def _told(counted: _Counted, level: float) -> CountedBits:
     least, most, best = (counted.ways[name] for name in ("turing", "held-out", "balanced"))
     known = _between(least.known, best.known.value, most.known, level)
     shown = _between(least.shown, best.shown.value, most.shown, level)
+    # An entropy that is too low on average less one that is too high, and the reverse:
+    # "Bits from counts" in docs/concepts/proofs.md.
     mutual = _between(
         least.shown - most.given,
         best.mutual.value,
         most.known + most.shown - least.joint,
         level,
+        # Two sites share no more than either shows.
         limit=min(known.high, shown.high),
     )
     # H(B) = I(A;B) + H(B|A): the values are made to add up.
     left = max(shown.value - mutual.value, 0.0)
     given = _between(least.joint - most.known, left, most.given, level, limit=shown.high)
+    # The difference of two values may lie outside, and the interval must hold its value.
     given = replace(given, value=left, low=min(given.low, left), high=max(given.high, left))
     ways = tuple(
         Way(name, _LEANS[name], *(figure.estimate(level) for figure in (

@@ -73,6 +73,7 @@ class Tally:
             cells = places[codes]
         else:
             cells = np.searchsorted(found, codes)
+        # Sorted, because `_left` looks for a user's equal cells side by side.
         return cls(found, counts, strata(found), np.sort(cells, axis=1))
 
     @classmethod
@@ -167,6 +168,7 @@ class Figure:
     def mean_drawn(cls, numbers: Floats, users: int) -> "Figure":
         """The mean of what pairings of unrelated users gave."""
         mean = float(numbers.mean())
+        # No user is left out of pairings: their noise is that of `drawn`.
         return cls(mean, np.full(users, mean), numbers)
 
     def __add__(self, other: "Figure") -> "Figure":
@@ -190,8 +192,10 @@ class Figure:
     def noise(self, level: float) -> float:
         """How far a figure of other users may lie away, to either side, with this level."""
         users, pairings = len(self.without), len(self.drawn)
+        # The jackknife: (n - 1) / n times the sum of squared deviations.
         variance = (users - 1) * float(self.without.var())
         if pairings > 1:
+            # Pairings are drawn, which adds noise that leaving out users does not show.
             variance += float(self.drawn.var(ddof=1)) / pairings
         return float(scipy.special.stdtrit(users - 1, (1 + level) / 2)) * math.sqrt(variance)
 
@@ -274,9 +278,11 @@ def _tail(pairs: Floats, once: Floats, twice: Floats) -> Floats:
     It is q times the sum over k of q^k / (pairs + k), 1 - q being the chance of a cell that came
     once as Good and Turing estimate it.
     """
+    # If nothing came twice: as if one cell had, and one fewer once (Chao, Wang and Jost).
     doubled = np.where(twice > 0, 2 * twice, np.where(once > 1, 2.0, 0.0))
     singles = np.where(twice > 0, once, once - 1)
     unseen = (singles > 0) & (pairs > 1)
+    # Harmless numbers where there is no tail, since `np.where` computes both of its sides.
     n = np.where(unseen, pairs, 2.0)
     others = (n - 1) * np.where(unseen, singles, 1.0)
     doubled = np.where(unseen, doubled, 1.0)
@@ -304,6 +310,7 @@ def _series(start: Floats, odds: Floats) -> Floats:
 
 def _scaled_exp1(x: Floats) -> Floats:
     """The exponential integral exp(x) E1(x), also where exp(x) is beyond all floats."""
+    # `np.where` computes both of its sides: each is kept to where it does not overflow.
     near, far = np.minimum(x, _LARGE), np.maximum(x, _LARGE)
     series = np.zeros_like(far)
     for k in range(12, 0, -1):
@@ -334,6 +341,7 @@ def held_out(joint: Tally, symbols: int, order: Ints, *, alphabet: int) -> _Loss
     for fold in range(min(FOLDS, len(order))):
         out = order[fold::FOLDS]
         cells = joint.cells[out]
+        # Counts of the other users only: a model that saw the user would code too short.
         others = joint.counts - np.bincount(cells.ravel(), minlength=len(known))
         bits = _Model.of(known, shown, others, alphabet).bits(known, shown, others)
         losses[:, out] = bits[:, cells].mean(axis=2)
@@ -367,7 +375,9 @@ class _Model:
         )
         known, shown = _smooth(times, alphabet), _smooth(others, alphabet)
         by_chance = float((known * shown)[times > 0].sum())
+        # Half a pair of either kind besides, so that the chance is neither 0 nor 1.
         met = float(counts[one == other].sum() + 0.5) / float(counts.sum() + 1)
+        # met = again + (1 - again) by_chance, solved for again.
         again = max((met - by_chance) / (1 - by_chance), 0.0)
         base = again * (one == other) + (1 - again) * shown[other]
         often = counts > 1  # a pair that came once has no other left: its part is one logarithm

@@ -115,6 +115,8 @@ def slots_are_alike(rows: Tokens, tokens: int) -> bool:
     )
     mixed = np.take_along_axis(symbols, np.argsort(draws, axis=1), axis=1)
     freedom = (rows.shape[1] - 1) * (np.unique(symbols).size - 1)
+    # N symbols: 2 N ln 2 times the bits is chi-squared with variance 2 freedom; a difference of
+    # two has twice that, so its bits have the standard error sqrt(freedom) / (N ln 2).
     by_chance = 3 * math.sqrt(freedom) / (rows.size * math.log(2))
     return _told_of_slots(symbols) - _told_of_slots(mixed) < _ALIKE + by_chance
 
@@ -123,6 +125,7 @@ def _told_of_slots(symbols: Tokens) -> float:
     """Bits that counts of symbols tell about slots."""
     size = int(symbols.max()) + 1
     counts = np.array([np.bincount(slot, minlength=size) for slot in symbols.T])
+    # Only symbols that never came have a smaller mean, and their counts are 0.
     share = counts / np.maximum(counts.mean(axis=0), 1 / len(counts))
     logs = np.log2(share, where=share > 0, out=np.zeros_like(share))
     return float((counts * logs).sum() / counts.sum())

@@ -138,6 +138,7 @@ def fit_population(
         raise InvalidInput(
             "types names no number of types to choose from; pass one such as 64", code="empty-list"
         )
+    # Before the search, which would only end far from such a goal.
     _check_reachable(goal, like.topics)
     fits = [_fit(replace(like, types=count), goal, noise) for count in counts]
     if sequence is not None:
@@ -192,4 +193,5 @@ def _worst(fit: PopulationFit) -> float:
 
 
 def _rank(fit: PopulationFit) -> tuple[float, int]:
+    # Closer than `_CLOSE` counts as equal; then, if several epochs have a target, the fewest types.
     return max(_worst(fit), _CLOSE), fit.interests.types if fit.sequence_miss else 0

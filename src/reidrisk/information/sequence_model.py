@@ -181,6 +181,7 @@ def divided(seen: Observations, seed: int) -> Parts:
             "known rows, and targets who are known",
             code="incomplete-truth",
         )
+    # Two rows of one person could fall into two parts, which must have nobody in common.
     refuse_repeats("targets", seen.truth)
     pairs = Pairs(np.asarray(seen.true_rows), np.asarray(seen.anonymous))
     users = split_users(pairs.names, seed=seed, held_out=HELD_OUT, tested=TESTED)
@@ -236,6 +237,7 @@ def bits_of(both: dict[str, LearnedBits], parts: Parts, model: str) -> SequenceB
         tested=len(parts.tested),
         entropy=mean_of(alone / slots),
         conditional_entropy=mean_of(given / slots),
+        # User by user: its error is that of the mean difference, not of two means.
         mutual_information=mean_of((alone - given) / slots),
         curves=tuple(both[figure].curve for figure in FIGURES),
         shared=alone - given,

@@ -77,6 +77,7 @@ class SequenceChances:
             interests,
             noise,
             np.ascontiguousarray(single.T),
+            # Types last: what `_forward` takes of a token, or of a pair, lies side by side.
             np.ascontiguousarray(joint.transpose(1, 2, 0)),
         )
 
@@ -103,6 +104,7 @@ class SequenceChances:
         belief = np.broadcast_to(self.interests.type_weights, emissions[0].shape)
         total = np.zeros(len(belief))
         for epoch, emission in enumerate(emissions):
+            # Who does not keep a type draws it anew from all, perhaps the same again.
             if epoch and keep < 1:
                 belief = keep * belief + (1 - keep) * self.interests.type_weights
             belief = belief * emission
@@ -149,6 +151,7 @@ def sequence_information(
     return SequenceInformation(
         epochs,
         samples,
+        # Both sites are shown draws of one distribution, so both count.
         entropy=mean_of(-(one + other) / 2),
         conditional_entropy=mean_of((one + other) / 2 - both),
         mutual_information=mean_of(both - one - other),
@@ -167,6 +170,7 @@ def _site(
         users=np.arange(start, stop),
         count=3 * epochs,
     ).reshape(-1, epochs, 3)
+    # Three draws in every epoch, whether used or not: no draw moves another (decision 3).
     slots = (draws[:, :, :1] * size).astype(np.int64)
     real = np.take_along_axis(sets, slots, axis=2)[:, :, 0]
     random = (draws[:, :, 1] * people.tokens).astype(np.int32)
