@@ -80,6 +80,7 @@ def observe(
         >>> seen.known, len(seen.anonymous)
         (<TokenRows 1000 x 2>, 100)
     """
+    # Further sites follow the anonymous one: the first two keep their numbers, and so their draws.
     known_sites = (*KNOWN_SITES, *range(3, whole_number("sites", sites, least=2) + 1))
     shows = prepared(release, people)
     return _observed(shows, people, targets, strangers, known_sites, seed, hold)
@@ -113,6 +114,7 @@ def reveal(
         <SetRows 1000 x 2 x 5>
     """
     shows = prepared(release, people)
+    # Refused before anything is revealed.
     asked(shows, Reveals, "full information")
     return _observed(shows, people, targets, strangers, None, seed, hold)
 
@@ -145,6 +147,7 @@ def repeat(
             f"rows are a list of users between 0 and {people.users - 1}, at least one",
             code="row-out-of-range",
         )
+    # Each user is made once, however often it was asked for.
     some, place = np.unique(rows, return_inverse=True)
     held, shows = Subset.of(people, some), prepared(release, people)
     again = [
@@ -281,6 +284,7 @@ def observed(
 
     def beside(start: int, some: Subset) -> None:
         """Show site 2 those of some people, just made, whom it meets."""
+        # Sorted by row, so those whom site 2 meets of neighbours are neighbours too.
         first, last = np.searchsorted(rows_met, (start, start + some.users))
         if first < last:
             mine = order[first:last]

@@ -78,6 +78,7 @@ class Cohorts:
         rank[np.lexsort((ties, hashes))] = np.arange(people.users)
         count = people.users // self.users
         cohorts = (rank * count // people.users).astype(np.int32)
+        # By id, so that `show` finds people in any chunk and order.
         order = np.argsort(ids, kind="stable")
         least = int(np.bincount(cohorts, minlength=count).min())
         return _CohortsOf(ids[order], cohorts[order], count, least)
@@ -130,6 +131,7 @@ class _CohortsOf:
     ) -> TokenRows:
         """The cohorts of users `start` to `stop`: users x 1."""
         wanted = people.ids[start:stop]
+        # An id that was not surveyed may lie behind the last one; it is refused below.
         place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
         if (self.ids[place] != wanted).any():
             raise InvalidInput(
@@ -145,6 +147,7 @@ class _CohortsOf:
         Other sites see the same cohorts, so an attacker who knows them knows no more.
         """
         missing = len(self.ids) - people.users
+        # More users than were surveyed are other people, of whom nothing is known.
         return k_anonymity(self.least - missing) if missing >= 0 else ()
 
     def gaps(self, known: Floats) -> GapChances:
@@ -169,6 +172,7 @@ def simhashes(people: People) -> NDArray[np.int64]:
     the signs of their tokens, is above zero.
     """
     tokens = np.arange(people.tokens)
+    # The same signs in every study: a hash follows from a user's tokens alone.
     coins = uniforms(seed=0, purpose="cohorts/signs", users=tokens, count=BITS)
     signs = np.where(coins < 0.5, -1, 1).astype(np.int8)  # noqa: PLR2004  a fair coin
 

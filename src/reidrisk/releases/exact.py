@@ -47,6 +47,7 @@ class ExactRows:
         codes = code(self.outcomes, base)
         order = np.argsort(codes)
         found = np.searchsorted(codes[order], code(rows, base))
+        # A row that is no outcome finds a neighbour here, and is refused by the comparison below.
         columns: NDArray[np.int64] = order[np.minimum(found, order.size - 1)]
         if wrong := np.flatnonzero((self.outcomes[columns] != rows).any(axis=1)).tolist():
             raise InvalidInput(
@@ -84,6 +85,7 @@ def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
     check_size(symbols, slots, users)
     rows = np.ones((users, 1))
     for slot in range(slots):
+        # The last slot varies fastest, as in `np.indices` below.
         rows = (rows[:, :, None] * chances[:, slot, None, :]).reshape(users, -1)
     outcomes = np.indices((symbols,) * slots, np.int32).reshape(slots, -1).T
     outcomes[outcomes == symbols - 1] = MISSING

@@ -58,16 +58,20 @@ class GapChances:
         """
         seen = 1 - np.asarray(share, np.float64)
         comes = np.broadcast_to(1 - np.asarray(one), seen.shape)
+        # seen = there x comes. Where nothing ever comes, gaps say nothing about who is away.
         there = np.divide(seen, comes, out=np.ones_like(seen), where=comes > 0)
+        # Observed shares vary, so the quotient may exceed 1 by chance.
         there = np.minimum(there, 1.0)
         at_both = there * (aligned + (1 - np.asarray(aligned)) * there)
         known, shown = there * comes, there * (1 - np.asarray(other))
+        # Neither site misses the user: by inclusion and exclusion.
         both_shown = at_both * (1 - np.asarray(one) - other + same)
         return cls(1 - known, 1 - shown, 1 - known - shown + both_shown)
 
     @property
     def given_gap(self) -> Floats:
         """Chance of a gap if the known slot is empty."""
+        # A known gap that cannot happen tells nothing: the plain chance stands in.
         return np.divide(self.both, self.known, out=self.shown.copy(), where=self.known > 0)
 
     @property

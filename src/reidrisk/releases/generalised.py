@@ -196,6 +196,7 @@ def _rounded(label: Any, unit: float) -> str:
     with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
         step = Decimal(str(unit))
         steps = (number / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR)
+        # Adding 0 makes 0 of -0, which would be a label of its own.
         return f"{(steps * step + 0).normalize():f}"
 
 
@@ -211,6 +212,7 @@ def _date(label: Any) -> date:
 
 
 def _week(day: date) -> str:
+    # The year of the week: the first days of January may belong to the last week before.
     year, week, _ = day.isocalendar()
     return f"{year}-W{week:02}"
 

@@ -116,6 +116,7 @@ class ItemSamples:
                     item: one for item, one in weight.items() if self.replacement or item not in row
                 }
                 total = sum(left.values())
+                # With nothing left to draw, a gap is certain.
                 for item, one in left.items() if left else [(MISSING, total := 1.0)]:
                     longer[*row, item] = chance * one / total
             rows = longer

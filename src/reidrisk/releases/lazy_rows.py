@@ -93,6 +93,7 @@ class LazyRows(CodecRows):
             layout = _sets(layout, *release.secrets(first, 0, 1, seed=seed).shape[2:])
         elif (size := _together(release) * len(sites)) > 1:
             layout = _sets(layout, size)
+        # Rows do not need the list of first members, and the handle is small to send without it.
         known = everybody(people) if group is None else replace(group, first=group.first[:0])
         return cls(release, people, known, sites, seed, 0, known.users, layout)
 
@@ -169,6 +170,7 @@ class LazyRows(CodecRows):
     def rows_of_people(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Numbers among all people of the users of some rows."""
         wanted = np.asarray(rows, np.int64)
+        # Negative numbers count from the end, as in numpy.
         wanted = np.where(wanted < 0, wanted + self.users, wanted)
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.users:
             raise IndexError(f"rows {wanted.min()} to {wanted.max()} of {self.users}")

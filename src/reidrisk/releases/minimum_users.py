@@ -66,6 +66,7 @@ class MinimumUsers:
                 "lower users, or show more people",
                 code="too-few-users",
             )
+        # What is kept is numbered anew, without holes: the alphabet is what may be shown.
         table = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
         labels = labels_of(of, people)
         names = np.flatnonzero(kept) if labels is None else labels[kept]

@@ -95,6 +95,7 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Refuse a number that is out of range; lists and text are left to the release."""
+        # In Python a truth value is a whole number; here it is none.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return
         if not self.least <= value <= self.most or (self.whole and value != int(value)):

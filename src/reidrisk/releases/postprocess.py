@@ -94,6 +94,7 @@ class Mapped:
     def always_shows(self, people: People) -> bool:
         """Whether the other release does, and no token is withheld."""
         shows = isinstance(self.of, AlwaysShows) and self.of.always_shows(people)
+        # Tokens that come at once and become equal are shown once, which leaves a gap.
         return shows and bool((self.table >= 0).all()) and self.together == 1
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
@@ -174,6 +175,7 @@ def mapped(name: str, of: Release, people: People, table: Tokens, labels: NDArra
         table: What each token of `of` is shown as, -1 for nothing.
         labels: Names of what is shown.
     """
+    # A capability is found by its methods, so `rows` may be there only if `of` has it.
     kind = MappedExactly if isinstance(of, Exact) else Mapped
     return kind(name, of, table, labels, _withheld(of, people, table))
 
@@ -196,6 +198,7 @@ def labels_of(of: Release, people: People) -> NDArray[Any] | None:
     """Names of the tokens that a release shows; None if they have none."""
     if hasattr(of, "labels"):
         return np.asarray(of.labels)
+    # A part of people has the labels of the whole.
     while isinstance(people, Subset):
         people = people.people
     labels = getattr(people, "labels", None)
@@ -208,12 +211,14 @@ def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
     own = own_tokens(of, people)
     if own is None or (table >= 0).all():
         return Withheld()
+    # `own` is -1 where the other release never shows a token: that is the entry appended.
     gone = np.append(table, np.int32(MISSING))[own] < 0
 
     def shares(items: Items) -> Floats:
         ends = np.concatenate([[0.0], np.cumsum(items.weights * gone[items.members])])
         total = np.concatenate([[0.0], np.cumsum(items.weights)])
         mine, all_ = (np.diff(sums[items.starts]) for sums in (ends, total))
+        # Differences of running sums are rounded, so a share may leave its range a little.
         return np.clip(mine[all_ > 0] / all_[all_ > 0], 0, 1)
 
     found = np.concatenate(list(of_everybody(people, shares)))
@@ -222,9 +227,11 @@ def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
 
 def _as_sets(tokens: Tokens, together: int) -> Tokens:
     """Tokens that come at once as sets: ascending, distinct, gaps last."""
+    # Gaps as the largest number are sorted to the end.
     last = np.iinfo(tokens.dtype).max
     calls = np.where(tokens == MISSING, last, tokens).reshape(len(tokens), -1, together)
     calls = np.sort(calls, axis=2)
     calls[:, :, 1:][calls[:, :, 1:] == calls[:, :, :-1]] = last
+    # Once more: repeated tokens have become gaps in between.
     calls = np.sort(calls, axis=2)
     return np.where(calls == last, MISSING, calls).reshape(tokens.shape).astype(tokens.dtype)

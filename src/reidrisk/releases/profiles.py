@@ -44,6 +44,7 @@ def items_of(people: People, start: int, stop: int) -> Items:
         return Items(np.asarray(cells.starts, np.int64), cells.members, weights)
     users = np.repeat(np.arange(stop - start), people.epochs).repeat(np.diff(cells.starts))
     shape = (stop - start, people.tokens)
+    # The conversion adds up a token's weights of several epochs.
     table = scipy.sparse.coo_array((weights, (users, cells.members)), shape=shape).tocsr()
     table.sort_indices()
     return Items(table.indptr.astype(np.int64), table.indices, table.data)

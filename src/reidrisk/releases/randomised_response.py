@@ -70,6 +70,7 @@ class RandomisedResponse:
         coins = uniforms(
             seed=seed, purpose=purpose, users=people.ids[start:stop], count=true.shape[1]
         )
+        # 0 where the truth is always shown; the quotient below is then used nowhere.
         lies = 1 - self.one_of_top(people.tokens).q_in
         with np.errstate(divide="ignore", invalid="ignore"):
             # A draw below the chance of a lie is uniform again when divided by it; a quotient may
@@ -124,6 +125,7 @@ class RandomisedResponse:
         shown = self.one_of_top(people.tokens)
         chances = np.full((*true.shape, people.tokens + 1), shown.q_out)
         chances[:, :, -1] = 0.0
+        # Where a user is away, -1 is the place of a gap; these rows are written anew below.
         np.put_along_axis(chances, true[:, :, None], shown.q_in, axis=2)
         away = true == MISSING
         chances[away] = 0.0

@@ -53,6 +53,7 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
     counts = holders_of(people, own, tokens)
     rare = np.flatnonzero(counts < least)
     users, held = _all_pairs(people, own, counts < least)
+    # Holders token by token, as `_fill_groups` reads them.
     order = np.argsort(held, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(held, minlength=tokens))])
     groups = np.full(tokens, -1, np.int32)
@@ -66,6 +67,7 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
             "of them; lower users, or show more people",
             code="too-few-users",
         )
+    # The tokens of a last group that too few hold; none, if all groups are complete.
     left = groups == complete
     groups[left] = complete - 1
     groups[alone] = complete + np.arange(alone.size)
@@ -99,6 +101,7 @@ def _fill_groups(
     for token in rare:
         groups[token] = group
         for place in range(starts[token], starts[token + 1]):
+            # A user with several tokens of the group counts once.
             if seen[users[place]] != group:
                 seen[users[place]] = group
                 held += 1

@@ -35,6 +35,7 @@ def release_kind(name: str) -> type[AnyRelease]:
                 "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one",
                 code="not-a-release",
             )
+        # Refuses a class whose parameters cannot be known, before a study uses it.
         parameters_of(found)
         return found  # type: ignore[no-any-return]
     if (own := own_release(name)) is None:

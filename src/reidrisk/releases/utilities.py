@@ -88,6 +88,7 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     own = own_tokens(shows, people)
     tokens = alphabet(shows, people)
     had, came = np.zeros(tokens + 1), np.zeros(tokens + 1)
+    # nan where nothing was shown of a user, or there was nothing to show.
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
     for start, stop in _blocks(people.users):
         some = Subset.of(people, np.arange(start, stop))
@@ -126,6 +127,7 @@ def _compared(some: Subset, rows: NDArray[Any], own: Tokens, had: Floats, shown:
     holder = np.repeat(np.arange(users), items.sizes)
     held = own[items.members].astype(np.int64)
     total = np.bincount(holder, items.weights, users)
+    # By shares of each user's own weight: every user counts the same.
     had += np.bincount(np.where(held < 0, tokens, held), items.weights / total[holder], tokens + 1)
     came = rows != MISSING
     count = came.sum(axis=1)

@@ -218,6 +218,7 @@ class TopicsApi:
 
     def weeks(self, slots: int) -> int:
         """Most weeks that the first slots can depend on; a week shown twice counts once."""
+        # Rounded up: the first slots of a call already depend on all its weeks.
         calls = -(-slots // self.per_call)
         return calls * min(self.per_call, self.every or self.per_call)
 
@@ -254,12 +255,14 @@ class TopicsApi:
         """Whether people are never away and no switch keeps a topic from a site that calls."""
         rules = self.rules
         withheld = rules.presence is not None or rules.blocked is not None or self.absence > 0
+        # An early first call shows nothing, and equal topics of a call leave slots empty.
         return people.complete and not withheld and not self.delay and self.per_call == 1
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether a user was there in the week of a slot; in any week, where a slot is no week."""
         if people.complete:
             return np.ones((stop - start, self.slots(people)), bool)
+        # Any seed will do: which topics are in a set is drawn, not whether there is one.
         present = people.top_sets(start, stop, top=1, seed=0)[:, :, 0] != MISSING
         if self.per_call == 1 and self.every == 1:
             return np.asarray(present)
@@ -277,6 +280,7 @@ class TopicsApi:
         blurred = self.delay > 0 or self.per_call > 1
         if not people.complete or (blurred and isinstance(people, Observations)):
             return ()
+        # Every week has draws of its own, so the epsilons of weeks add up.
         return local_privacy(self.weeks(slots) * self.epsilon, people.users)
 
     def gaps(self, known: Floats) -> GapChances:
@@ -331,8 +335,10 @@ class TopicsApi:
         shown = self.one_of_top(tokens)
         there, away = log_chance(1 - self.absence), log_chance(self.absence)
         return TokenWeights(
+            # Two impossible factors count as one: sums of gains have a limit (decision 13).
             np.full(tokens, np.maximum(there + log_chance(shown.q_in), IMPOSSIBLE_GAIN)),
             np.maximum(there + log_chance(shown.q_out), IMPOSSIBLE_GAIN),
+            # Whoever is away shows no token at any site.
             known_gap=IMPOSSIBLE_GAIN,
             shown_gap=away,
             both_gaps=0.0,

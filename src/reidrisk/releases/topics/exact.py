@@ -30,6 +30,7 @@ def exact_rows(rules: Rules, sets: Tokens, *, site: int) -> ExactRows:
     check_size(rules.topics + 1, epochs, users)  # one symbol stands for nothing
     _check_steps(rules, sets, site)
     tokens = np.stack([_token_chances(rules, mine, site) for mine in sets])
+    # When calls come early does not depend on who the user is: one table serves all.
     calls, outcomes = _calls(rules, epochs)
     chances = scipy.sparse.csr_array(tokens) @ calls
     if rules.absence:
@@ -79,6 +80,7 @@ def _epoch(
     for real in sets[epoch].tolist():
         absent = real == MISSING
         unseen = witnessed is not None and not any(real in witnessed[week] for week in recent)
+        # The real topic decides, also where noise would have been shown: as in `site_rows`.
         if absent or real in blocked or unseen:
             chances[-1] += 1 / rules.top
         else:
@@ -118,11 +120,13 @@ def _coins(
     """All ways in which topics may be blocked and pages witnessed, with their chances."""
     block, pages = _chances_of_coins(rules, sets, site)
     chances = [chance for _, chance in (*block, *pages)]
+    # A coin that is sure to fall on one side must not double the ways.
     sides = [
         [side for side in (0, 1) if (chance if side else 1 - chance) > 0] for chance in chances
     ]
     for coins in itertools.product(*sides):
         weight = np.prod([c if side else 1 - c for c, side in zip(chances, coins, strict=True)])
+        # Coins of blocking come first; those behind are of witnessing, below.
         blocked = {topic for (topic, _), side in zip(block, coins, strict=False) if side}
         if rules.presence is None:
             yield float(weight), blocked, None
@@ -176,7 +180,9 @@ def _early_chance(delay: float, early: tuple[int, ...]) -> float:
     """
     if not delay:
         return 1.0
+    # One factor per call is the degree, and n points are exact up to degree 2n - 1.
     points, weights = scipy.special.roots_legendre(len(early) // 2 + 1)
+    # A call comes at a uniform time of the week: with a delay of d days, early with chance d / 7.
     share = (points + 1) / 2 * delay / DAYS
     factors = [share if late else 1 - share for late in early]
     return float(weights @ np.prod(factors, axis=0) / 2)
@@ -186,6 +192,7 @@ def _one_call(rules: Rules, sequences: Tokens, newest: int) -> Tokens:
     """Slots of one call for each sequence of topics."""
     rows = np.full((len(sequences), rules.per_call), MISSING, np.int32)
     seen = np.sort(sequences[:, max(0, newest - rules.per_call + 1) : newest + 1], axis=1)
+    # A topic of several weeks is shown once; gaps then move behind the topics.
     seen[:, 1:][seen[:, 1:] == seen[:, :-1]] = MISSING
     tokens = np.sort(np.where(seen == MISSING, rules.topics, seen), axis=1)
     rows[:, : tokens.shape[1]] = np.where(tokens == rules.topics, MISSING, tokens)
@@ -197,6 +204,7 @@ def _absent(
 ) -> tuple["scipy.sparse.csr_array", Tokens]:
     """Chances and outcomes if each call may independently be missed, which empties its slots."""
     base = rules.topics + 1
+    # Call by call, and rows that become equal are merged before the next.
     for start in range(0, outcomes.shape[1], rules.per_call):
         gone = outcomes.copy()
         gone[:, start : start + rules.per_call] = MISSING

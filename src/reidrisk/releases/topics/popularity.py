@@ -163,6 +163,7 @@ def popularity(
 def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
     if is_rows(known):
         tokens = token_rows(known).tokens
+        # Rows of an alphabet that fits need no pass to find their highest token.
         held = tokens - 1 if tokens <= topics else over_rows(known, _highest, max)
         _check_topic(held, topics)
         return known
@@ -225,6 +226,7 @@ def _count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int
             seen = 0
             for place in range(sets.shape[2]):
                 token = np.int64(sets[user, slot, place])
+                # A gap is -1 and has the first place.
                 counts[slot, token + 1] += 1
                 if token >= 0:
                     seen += 1

@@ -37,8 +37,10 @@ def checked_chances(name: str, value: Chances, topics: int, *, most: int) -> Cha
             f"got an array of shape {chances.shape}",
             code="wrong-shape",
         )
+    # Negated, so that what is not a number is refused as well.
     for chance in chances[~((chances >= 0) & (chances <= 1))]:
         probability(name, chance)
+    # Tuples, because a release is hashed: `rules_of` is cached by it.
     return tuple(map(tuple, chances.tolist())) if chances.ndim > 1 else tuple(chances.tolist())
 
 
@@ -65,6 +67,7 @@ def checked_parents(value: Sequence[int], topics: int) -> tuple[int, ...]:
         )
     for topic in range(topics):
         above, steps = parents[topic], 0
+        # A path with more steps than there are topics goes round in a circle.
         while above >= 0 and steps <= topics:
             above, steps = parents[above], steps + 1
         if above >= 0:
@@ -172,10 +175,13 @@ def site_rows(
     weeks = rules.calls(epochs)
     newest = np.tile(weeks, (users, 1))
     if rules.delay:
+        # One moment for each call, and one delay for user and site: early calls are a week behind.
         moments = draws("call", epochs)[:, weeks] * DAYS
         newest = newest - (moments < draws("delay", 1) * rules.delay)
+    # Else a slot is a week already.
     if rules.delay or rules.per_call > 1 or rules.every > 1:
         tokens = _called(tokens, newest, rules.per_call)
+    # Last, because a visit that did not happen empties all slots of its call.
     if rules.absence:
         gone = draws("absence", epochs)[:, weeks] < rules.absence
         tokens[np.repeat(gone, rules.per_call, axis=1)] = MISSING
@@ -254,8 +260,10 @@ def _collapse(tokens: Tokens, newest: NDArray[np.int64], per_call: int, rows: To
     """Fill the slots of each call with its distinct topics, ascending."""
     for user in range(newest.shape[0]):
         for call in range(newest.shape[1]):
+            # -1 for an early call in the first week: nothing is visible, its slots stay empty.
             last = newest[user, call]
             seen = np.sort(tokens[user, max(0, last - per_call + 1) : last + 1])
+            # Gaps are sorted to the front and equal `previous`, so they take no slot.
             slot, previous = call * per_call, MISSING
             for token in seen:
                 if token != previous:
