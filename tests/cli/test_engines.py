@@ -205,8 +205,10 @@ def test_who_is_the_master(cluster, study, monkeypatch, environment, options, ma
         (("--engine", "cloud"), "'cloud' is not one of 'local', 'spark'"),
     ],
 )
-def test_options_that_make_no_sense_are_refused_before_anything_is_read(cluster, options, said):
-    done = call("study", "nowhere.toml", "-o", "run", *options)
+def test_options_that_make_no_sense_are_refused_before_a_cluster_is_asked(
+    cluster, study, options, said
+):
+    done = call("study", study, "-o", study.parent / "run", *options)
     assert done.returncode == 2
     assert said in done.stderr
     assert not cluster.asked

@@ -39,7 +39,7 @@ def test_a_model_is_told_beside_counts_with_the_sentence_that_follows(seen, lear
     assert "shared by both, I(A;B)" in done.stdout
     told = " ".join(done.stdout.split())
     assert "I(A;B) transformer 1.100 1.061 to 1.139 either" in told
-    assert "transformer: 1,234 parameters, learned from 180 users" in told
+    assert "transformer has 1,234 parameters and learned from 180 people" in told
     assert "the truth may lie outside. No bound rests on them" in told
     assert "By the model transformer, 2 slots share 2.50 bits" in told
     assert "too few for the alphabet" in done.stderr

@@ -169,7 +169,7 @@ def site_rows(
         coins = uniforms(seed=seed, purpose="topics/block", users=ids, count=rules.topics)
         block(real, coins, rules.blocked, tokens)
     if rules.presence is not None:
-        coins = draws("_witness", epochs * top)
+        coins = draws("witness", epochs * top)
         presence = rules.presence_at(site)
         _witness(sets, coins, presence, rules.parents, rules.memory, real, tokens)
     weeks = rules.calls(epochs)
