@@ -135,6 +135,13 @@ def test_a_cluster_is_left_however_it_ends(cluster, study, tmp_path, wrong, code
     assert (len(cluster.asked), cluster.left) == (1, 1)
 
 
+def test_who_stops_a_run_with_users_is_told_to_ask_for_them_again(cluster, study, tmp_path):
+    cluster.wrong = KeyboardInterrupt()
+    done = call("study", study, "-o", tmp_path / "run", "--with-users", *CLUSTER)
+    assert done.returncode == 130
+    assert f"-o {tmp_path / 'run'} --with-users" in done.stderr
+
+
 def test_who_waits_for_a_cluster_can_stop(cluster, study, tmp_path):
     cluster.slow, began = True, time.monotonic()
 

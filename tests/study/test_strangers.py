@@ -14,6 +14,7 @@ from reidrisk.io.linked import Linked
 from reidrisk.releases import TopicsApi, are_strangers
 from reidrisk.risk import measure_strangers
 from reidrisk.study import Repeats, Result, Study, run_in
+from reidrisk.study.analyses.strangers import nearest_usual
 from reidrisk.study.write_matches import write_users
 
 API = TopicsApi()
@@ -229,3 +230,18 @@ def test_present_without_strangers_is_refused():
 def test_a_run_in_a_folder_goes_on(tmp_path):
     first = run_in(tmp_path / "run", STUDY, PEOPLE)
     assert run_in(tmp_path / "run", STUDY, PEOPLE).strangers == first.strangers
+
+
+@pytest.mark.parametrize(
+    ("wanted", "spoken_of"),
+    [
+        ((0.1, 0.01, 0.001), 0.01),
+        ((0.1, None), 0.1),
+        ((0.0, 0.02), 0.0),  # equally near to 1 %: the lower, in whatever order
+        ((0.02, 0.0), 0.0),
+        ((None,), None),
+        ((), None),
+    ],
+)
+def test_the_share_nearest_to_one_percent_is_spoken_of(wanted, spoken_of):
+    assert nearest_usual(wanted) == spoken_of

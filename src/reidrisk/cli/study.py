@@ -96,7 +96,8 @@ def study_run(
     """
     from reidrisk.study.toml import read_study
 
-    read, command = read_study(file), ("study", file, "-o", output)
+    read = read_study(file)
+    command = ("study", file, "-o", output, *(("--with-users",) if with_users else ()))
     if fresh and not quiet:
         _tell_replaced(output)
     result, ran = run_file(

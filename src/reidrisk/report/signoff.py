@@ -10,7 +10,7 @@ from reidrisk.core.digest import sha256
 from reidrisk.core.sanitize import cleaned
 from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.range_chart import range_of
-from reidrisk.study.analyses.strangers import RULES, USUAL
+from reidrisk.study.analyses.strangers import RULES, nearest_usual
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff
 from reidrisk.study.text.numbers import (
     Interval,
@@ -189,7 +189,7 @@ def _strangers(result: Result) -> _Strangers:
         for decision in one.decisions
         if one.slots == result.slots[-1] and decision.wanted is not None
     ]
-    wanted = min((decision.wanted for _, decision in made), key=_far, default=None)
+    wanted = nearest_usual(decision.wanted for _, decision in made)
     best: dict[str, tuple[OpenSet, Decision]] = {}
     for one, decision in made:
         before = best.get(one.rule)
@@ -208,10 +208,6 @@ def _strangers(result: Result) -> _Strangers:
             for rule, (one, made) in best.items()
         ),
     )
-
-
-def _far(wanted: float | None) -> float:
-    return abs((wanted or 0) - USUAL)
 
 
 def _figure(number: Interval | None) -> _Figure:

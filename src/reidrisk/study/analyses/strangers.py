@@ -1,6 +1,6 @@
 """Analysis: attackers who may meet strangers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -138,8 +138,9 @@ def usual(one: OpenSet) -> Decision | None:
     Args:
         one: Of an attacker.
     """
-    asked = [decision for decision in one.decisions if decision.wanted is not None]
-    return min(asked, key=lambda each: _far(each.wanted or 0), default=None)
+    wanted = nearest_usual(decision.wanted for decision in one.decisions)
+    asked = (decision for decision in one.decisions if decision.wanted == wanted)
+    return next(asked, None) if wanted is not None else None
 
 
 def too_few(one: OpenSet) -> tuple[str, ...]:
@@ -251,13 +252,19 @@ def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
         return None
     slots = max(one.slots for one, _ in every)
     last = [pair for pair in every if pair[0].slots == slots]
-    wanted = {pair[1].wanted or 0 for pair in last}
-    asked = [pair for pair in last if (pair[1].wanted or 0) == min(wanted, key=_far)]
+    wanted = nearest_usual(pair[1].wanted for pair in last)
+    asked = [pair for pair in last if pair[1].wanted == wanted]
     return max(asked, key=lambda pair: pair[1].right.value)
 
 
-def _far(wanted: float) -> tuple[float, float]:
-    return abs(wanted - USUAL), wanted
+def nearest_usual(wanted: Iterable[float | None]) -> float | None:
+    """The share of strangers nearest to the usual one, the lower of two; None if there is none.
+
+    Args:
+        wanted: Shares that thresholds were chosen for; None where one was not.
+    """
+    shares = [share for share in wanted if share is not None]
+    return min(shares, key=lambda share: (abs(share - USUAL), share), default=None)
 
 
 def _part(number: float) -> str:
