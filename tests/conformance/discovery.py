@@ -1,9 +1,9 @@
 """Every release, attack, score, engine and analysis of the package, found in its modules.
 
-Nothing here names a part that must be tested: a new file in `releases`, `attacks`, `scores`,
-`engines` or `study.analyses` is found. A part whose parameters have no defaults is made with small
-values in their range; where that is not enough, it says what a small one is with a classmethod
-`example`.
+A new file in `releases`, `attacks`, `scores`, `engines` or `study.analyses` is found; only what an
+analysis needs to be asked for is named, in `study_of_everything`. A part whose parameters have no
+defaults is made with small values in their range; where that is not enough, it says what a small
+one is with a classmethod `example`.
 """
 
 import inspect

@@ -82,7 +82,9 @@ def test_no_score_is_left_out():
 @pytest.mark.parametrize("name", ANALYSES)
 def test_every_analysis_keeps_its_promises(name):
     study, people = discovery.study_of_everything(), data.synthetic_topics(200, TOKENS, 2, seed=1)
-    assert list(ANALYSES[name].steps(study.context(people, LocalEngine()))), "ask for it there"
+    assert list(ANALYSES[name].steps(study.context(people, LocalEngine()))), (
+        "ask for it in discovery.study_of_everything"
+    )
     check_analysis(ANALYSES[name], study, people)
 
 

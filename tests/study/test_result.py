@@ -238,7 +238,7 @@ def signed(**said):
     return {**plain(Signoff()), **said}
 
 
-LEARNED = ("reckoned", "learned", "independence", "shortlists")
+ADDED_LATER = ("reckoned", "learned", "independence", "shortlists")
 """Parts that results have since there are models that learn."""
 
 OLD = Path(__file__).parent / "data" / "reidrisk-1.json"
@@ -248,7 +248,7 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     """Written by version 0.1.0 before bounds and estimates became one record."""
     text = OLD.read_text(encoding="utf-8")
     result = Result.load(OLD)
-    later = ("releases", "attackers", "guesses", "strangers", "credits", "warnings", *LEARNED)
+    later = ("releases", "attackers", "guesses", "strangers", "credits", "warnings", *ADDED_LATER)
     added = {**{name: [] for name in later}, "signoff": None}
     body = {**json.loads(text), **added}
     assert json.loads(result.to_json()) == {**body, "checksum": checksum_of(body)}
@@ -276,7 +276,7 @@ def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path
         "inputs",
         "warnings",
         "analyses",
-        *LEARNED,
+        *ADDED_LATER,
     }  # none at hand, and what came later
     written, now = json.loads(SEALED.read_bytes()), json.loads(result.to_json())
     assert {name: now[name] for name in written if name != "checksum"} == {

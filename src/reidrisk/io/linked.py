@@ -25,7 +25,7 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.overlap_checks import (
     check_epochs,
     check_tokens,
-    describe_difference,
+    refuse_disjoint_users,
     spelling_warnings,
     user_overlap,
 )
@@ -262,13 +262,7 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     users = user_overlap(here, there)
     truth = find(there.users.labels, here.users.labels)
     found = truth != MISSING
-    if not found.any():
-        raise InvalidInput(
-            f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
-            f"so nobody can be found: {describe_difference(users)}; check that both name users "
-            "alike: the same column, 7 or 007 in both",
-            code="tables-do-not-meet",
-        )
+    refuse_disjoint_users(found, str(there.source), str(here.source), users)
     if strangers == "refuse":
         _refuse_strangers(there, found, str(here.source))
     # Tokens of a taxonomy are written alike, or have been refused.
@@ -317,12 +311,7 @@ def _link_stored(
     anonymous = place[_by_user(there, len(labels))]
     truth = rows_of_users(known, there.users.labels)
     found = truth != MISSING
-    if not found.any():
-        raise InvalidInput(
-            f"{there.source}: none of the {len(truth):,} users is in {where}, so nobody can be "
-            "found; check that both name users alike: the same column, 7 or 007 in both",
-            code="tables-do-not-meet",
-        )
+    refuse_disjoint_users(found, str(there.source), where)
     if strangers == "refuse":
         _refuse_strangers(there, found, where)
     return Linked(

@@ -116,7 +116,7 @@ def _refuse_disjoint(overlap: _OverlapCheck, where: str, advice: str) -> None:
     if all(counts.any() for counts in overlap.counts) and not overlap.shared.any():
         raise InvalidInput(
             f"{where}: no {overlap.what} is in both tables, so that nobody can be found by it: "
-            f"{describe_difference(overlap)}; {advice}",
+            f"{_describe_difference(overlap)}; {advice}",
             code="tables-do-not-meet",
         )
 
@@ -135,7 +135,7 @@ def _overlap_warnings(overlap: _OverlapCheck) -> Iterator[str]:
         yield (
             f"Little is shared: {_percent(parts[1])} of the entries of {TABLES[1]} have "
             f"{overlap.one} that is also in {TABLES[0]}, and {_percent(parts[0])} the other way "
-            f"round: {describe_difference(overlap)}. If they mean the same, write it alike: the "
+            f"round: {_describe_difference(overlap)}. If they mean the same, write it alike: the "
             "risk may be far higher than these figures say."
         )
 
@@ -174,7 +174,7 @@ def _same_meaning(overlap: _OverlapCheck, texts: NDArray[Any], side: int) -> Cou
     return np.array([pair for pair in pairs if pair[1] is not None], np.int64).reshape(-1, 2)
 
 
-def describe_difference(overlap: _OverlapCheck) -> str:
+def _describe_difference(overlap: _OverlapCheck) -> str:
     """What only one table has: an example that many people share, else the forms in words.
 
     Args:
@@ -218,6 +218,27 @@ def user_overlap(here: "SiteRows", there: "SiteRows") -> _OverlapCheck:
     for rows, count in zip((here, there), counts, strict=True):
         count[find(rows.users.labels, labels)] = 1
     return _OverlapCheck("user", labels, (counts[0], counts[1]))
+
+
+def refuse_disjoint_users(
+    found: NDArray[np.bool_], anonymous: str, known: str, overlap: _OverlapCheck | None = None
+) -> None:
+    """Refuse two tables that have no user in common.
+
+    Args:
+        found: Whether each anonymous user is known.
+        anonymous: The table of anonymous rows, as a message names it.
+        known: The table of known rows.
+        overlap: The ids of both, to say how they differ; rows on disk are not read for it.
+    """
+    if found.any():
+        return
+    difference = "" if overlap is None else f": {_describe_difference(overlap)}"
+    raise InvalidInput(
+        f"{anonymous}: none of the {found.size:,} users is in {known}, so nobody can be found"
+        f"{difference}; check that both name users alike: the same column, 7 or 007 in both",
+        code="tables-do-not-meet",
+    )
 
 
 def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ORDER = 30
 
 
-USUAL = 0.01
+_USUAL = 0.01
 """The share of strangers who may be accused that the verdict speaks of, if it was asked for."""
 
 RULES: dict[str, str] = {
@@ -264,7 +264,7 @@ def nearest_usual(wanted: Iterable[float | None]) -> float | None:
         wanted: Shares that thresholds were chosen for; None where one was not.
     """
     shares = [share for share in wanted if share is not None]
-    return min(shares, key=lambda share: (abs(share - USUAL), share), default=None)
+    return min(shares, key=lambda share: (abs(share - _USUAL), share), default=None)
 
 
 def _part(number: float) -> str:
