@@ -25,7 +25,7 @@ slots = [1, 2, 4]
 targets = 200
 attacks = ["overlap", "rarity-overlap"]
 [people]
-kind = "plays"
+kind = "items"
 path = "plays.csv"
 user = "user"
 item = "item"

@@ -20,8 +20,7 @@ from reidrisk.io.histories import Epochs, read_histories
 from reidrisk.io.layouts import Layout
 from reidrisk.io.linked import Linked, read_linked, read_observations
 from reidrisk.io.people_files import PeopleFiles, open_profiles
-from reidrisk.io.plays import plays_layout, read_plays
-from reidrisk.io.tables import read_profiles, read_taxonomy
+from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
 from reidrisk.people.interests import Information, Interests
 from reidrisk.people.profiles import Counts, Profiles

@@ -7,7 +7,8 @@ ReidriskError
 └── MissingExtra (ImportError)    an optional library is needed and absent
 ```
 
-`Unverified` is a warning: what was read may be good, and nobody can tell.
+`Unverified` is a warning: what was read may be good, and nobody can tell. So is `Assumed`: the file
+was read in the only way that makes sense of it, and that may be wrong.
 
 Every message says what is wrong, where, why, and what to do about it. The words may change; the
 `code` of an error, such as `duplicate-user`, names the kind of fault and stays.
@@ -87,6 +88,10 @@ class MissingExtra(ReidriskError, ImportError):
     """
 
     code = "missing-extra"
+
+
+class Assumed(UserWarning):
+    """Something about a file was taken to be so, and nobody said it."""
 
 
 class Unverified(UserWarning):

@@ -103,12 +103,7 @@ PROFILES = {
     ),
     "infinite weight": ("p.csv", HEAD + b"1,1,1,inf\n", "row 1: weight is negative or not"),
     "empty weight": ("p.csv", HEAD + b"1,1,1,1\n1,2,1,\n", "row 2: 'weight' is empty"),
-    "empty user": ("p.csv", HEAD + b"1,1,1,1\n,2,1,1\n", "row 2: 'user' is empty"),
-    "null user": (
-        "p.parquet",
-        packed_parquet(user=[1, None], epoch=[1, 1], token=[1, 1]),
-        "row 2: 'user' is empty",
-    ),
+    "no user at all": ("p.csv", HEAD + b",1,1,1\nNULL,2,1,1\n", "no row names a user"),
     "token outside the taxonomy": (
         "p.csv",
         HEAD + b"1,1,1,1\n1,1,630,1\n",
@@ -144,20 +139,20 @@ PROFILES = {
     "mixed encodings": (
         "p.csv",
         HEAD + "zoë,1,1,1\n".encode() + "zoë,2,1,1\n".encode("latin-1"),
-        "row 2: 'user' is not UTF-8",
+        "line 3: 'user' is not UTF-8",
     ),
     "header in another encoding": (
         "p.csv",
         "usér,epoch,token\n".encode("latin-1"),
         "header.*UTF-8",
     ),
-    "UTF-16": ("p.csv", "user,epoch,token\n1,1,1\n".encode("utf-16"), "UTF-16"),
+    "UTF-16": ("p.csv", "user,epoch,token\n1,1,1\n".encode("utf-16-le"), "UTF-16.*utf-16-le"),
     "bytes that are no text": (
         "p.parquet",
         packed_parquet(user=[b"a", b"\xff"], epoch=[1, 1], token=[1, 1]),
         "row 2: 'user' is not UTF-8",
     ),
-    "unknown file type": ("p.xlsx", b"PK", "unknown file type.*convert"),
+    "unknown file type": ("p.xlsx", b"PK", "not a workbook"),
     "no Parquet": ("p.parquet", b"user,epoch", "not a complete Parquet file"),
     "truncated Parquet": (
         "p.parquet",

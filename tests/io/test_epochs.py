@@ -28,6 +28,8 @@ IN_ORDER = {
     "months": (["2022-12", "2023-01", "2023-11"], "the numbers in their names"),
     "zones": (["2023-05-01T01:00:00+02:00", "2023-05-01T00:00:00Z", "2023-05-01T00:00:00-02:00"],
               "times"),
+    "days and months": (["31.12.2022", "01.01.2023", "02.01.2023"], "times"),
+    "months and days": (["12/31/2022 8:26", "1/1/2023 18:00", "1/2/2023 8:00"], "times"),
     "text": (["autumn", "spring", "winter"], "the letters of their names"),
     "one month": ([f"May {n}" for n in (1, 2, 10, 30)], "the numbers in their names"),
     "more digits than an integer holds": (["x" + "9" * 5_000, "x1" + "0" * 5_000],
@@ -49,12 +51,17 @@ def test_epochs_come_in_the_order_of_what_their_names_mean(names, by):
 
 @pytest.mark.parametrize(
     "names",
-    [["31.12.2022", "01.01.2023"], ["12/31/2022", "1/1/2023"], ["May", "June"], ["3 Jan", "1 Feb"],
+    [["31.12.2022", "12.31.2022"], ["12/31/2022", "31/1/2023"], ["May", "June"], ["3 Jan", "1 Feb"],
      ["Monday", "Tuesday"]],
 )  # fmt: skip
 def test_names_that_leave_the_order_open_are_refused(names):
     with refuses("ambiguous-epochs"):
         order_of(array(names), "k.csv")
+
+
+def test_days_that_may_be_months_are_refused():
+    with refuses("ambiguous-times"):
+        order_of(array(["3/4/2022", "4/3/2022"]), "k.csv")
 
 
 @pytest.mark.parametrize("names", [["1", "1.0"], ["week 1", "week 01"], ["2023-05-01", "20230501"]])

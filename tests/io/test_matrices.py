@@ -44,6 +44,7 @@ def test_labels_of_a_csv_file_stay_apart(tmp_path, written, labels, column):
     assert theory.random_user_optimum(matrix) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*differ from another only by upper and lower case")
 @pytest.mark.parametrize(("written", "labels"), LABELS.values(), ids=LABELS)
 def test_users_are_the_same_in_matrices_and_people(tmp_path, written, labels):
     path = tmp_path / "both.csv"

@@ -1,72 +1,79 @@
-"""Texts numbered as they come: the same as with a dictionary."""
+"""Labels are numbered exactly, and rows are named as the files have them."""
 
-from unittest import mock
+import random
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tests.snapshots import refuses
 
-from reidrisk.io import numbering
-from reidrisk.io.numbering import Numbering
-from reidrisk.io.provenance import Origin
-
-TEXTS = st.lists(st.lists(st.text("ab0é", max_size=20), max_size=30), max_size=5)
+from reidrisk.data import read_plays
+from reidrisk.io import numbering, tables
 
 
-def slowly(pieces):
-    known = {}
-    return [[known.setdefault(text, len(known)) for text in piece] for piece in pieces], list(known)
+def people_of(rows):
+    """The same people from a frame, as sets of what each has."""
+    users = sorted({user for user, _, _ in rows})
+    items = sorted({item for _, item, _ in rows})
+    counts = np.zeros((len(users), len(items)))
+    for user, item, count in rows:
+        counts[users.index(user), items.index(item)] += count
+    return users, items, counts
 
 
-def numbered(pieces):
-    memo = Numbering()
-    found = []
-    for piece in pieces:
-        found += [codes.tolist() for codes in memo.add([pa.array(piece, pa.large_string())])]
-    return found, memo.labels().to_pylist()
+def written(path, rows):
+    path.write_text("user,item,count\n" + "".join(f"{u},{i},{n}\n" for u, i, n in rows))
+    return path
 
 
-@given(TEXTS)
-def test_numbers_are_those_of_the_first_coming(pieces):
-    assert numbered(pieces) == slowly(pieces)
+def matrix(people):
+    counts = np.zeros((people.users, people.tokens))
+    cells = people.cells(0, people.users)
+    for user in range(people.users):
+        here = slice(cells.starts[user], cells.starts[user + 1])
+        counts[user, cells.members[here]] = cells.weights[here]
+    return people.ids.tolist(), people.labels.tolist(), counts
 
 
-@given(TEXTS)
-def test_texts_are_told_apart_even_if_all_hashes_are_the_same(pieces):
-    memo = Numbering()
-    with mock.patch.object(numbering, "hash_texts", lambda *arrays: arrays[-1].fill(7)):
-        found = [memo.add([pa.array(piece, pa.large_string())])[0].tolist() for piece in pieces]
-    assert (found, memo.labels().to_pylist()) == slowly(pieces)
+def same(people, rows):
+    ours, expected = matrix(people), people_of(rows)
+    assert ours[:2] == expected[:2]
+    assert (ours[2] == expected[2]).all()
 
 
-def test_several_pieces_at_once_and_many_texts():
-    rng = np.random.default_rng(3)
-    pieces = [[f"user {number:x}" for number in rng.integers(0, 30_000, 9_000)] for _ in range(4)]
-    memo = Numbering()
-    found = memo.add([pa.array(piece, pa.large_string()) for piece in pieces])
-    assert ([codes.tolist() for codes in found], memo.labels().to_pylist()) == slowly(pieces)
-
-
-@pytest.mark.parametrize("length", [7, 8, 9, 65_534, 65_535, 65_536, 70_000])
-def test_texts_of_any_length(length):
-    same, other = "x" * length, "x" * (length - 1) + "y"
-    pieces = [[same, other, same, same + "x", other], [same + "x", same, ""]]
-    assert numbered(pieces) == slowly(pieces)
-
-
-def test_a_piece_may_be_a_part_of_another():
-    whole = pa.array(["a", "b", "c", "b"], pa.large_string())
-    memo = Numbering()
-    assert [codes.tolist() for codes in memo.add([whole.slice(1, 2), whole])] == [
-        [0, 1],
-        [2, 0, 1, 0],
+def rows_of(seed, count=400):
+    draw = random.Random(seed)  # noqa: S311  a test
+    letters = "aéΩ€ "
+    names = ["u" + "".join(draw.choices(letters, k=draw.randrange(20))).strip() for _ in range(60)]
+    return [
+        (draw.choice(names), f"i{draw.randrange(30)}", draw.randrange(1, 9)) for _ in range(count)
     ]
 
 
-def test_labels_are_sorted_in_the_end():
-    memo = Numbering()
-    (codes,) = memo.add([pa.array(["10", "9", "10"], pa.large_string())])
-    coded = memo.coded(codes, "user", Origin.memory(3))
-    assert (coded.codes.tolist(), coded.labels.tolist()) == ([1, 0, 1], [9, 10])
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_are_those_of_sorted_labels(tmp_path, seed):
+    rows = rows_of(seed)
+    same(read_plays(written(tmp_path / "t.csv", rows)), rows)
+
+
+@pytest.mark.parametrize("together", [1, 3])
+def test_distinct_texts_of_batches_are_merged(tmp_path, monkeypatch, together):
+    monkeypatch.setattr(tables, "BATCH", 64)
+    monkeypatch.setattr(numbering, "_TOGETHER", together)
+    rows = rows_of(1, 5_000)
+    same(read_plays(written(tmp_path / "t.csv", rows)), rows)
+
+
+def test_rows_of_a_folder_are_named_by_file(tmp_path):
+    for name in "abc":
+        written(tmp_path / f"{name}.csv", rows_of(3, 50))
+    with (tmp_path / "b.csv").open("a") as out:
+        out.write("x,,1\n")
+    with refuses("empty-cell"):
+        read_plays(tmp_path)
+
+
+def test_rows_of_lists_are_named_by_row():
+    table = {"user": ["a", "b", "c"], "item": [["x", "y"], ["x"], ["y", ""]]}
+    with refuses("empty-cell"):
+        read_plays(pa.table(table))

@@ -18,7 +18,7 @@ from tests.snapshots import refuses
 from reidrisk import InvalidInput, LocalEngine, Observations, ParquetRows, ReferenceEngine
 from reidrisk.core.rows import TokenRows
 from reidrisk.errors import TooLarge
-from reidrisk.io import streams
+from reidrisk.io import unpacking as streams
 from reidrisk.io.shards import ShardWriter
 from reidrisk.scores import TokenWeights
 

@@ -217,14 +217,14 @@ def test_what_travels_names_files_and_no_users(tmp_path):
 def test_few_files_are_held_and_none_is_read_twice_for_several_who_ask(tmp_path, monkeypatch):
     folder = spread(tmp_path / "many", rows(400), lambda user: user // 20)
     people, read, lock = open_profiles(folder), [], threading.Lock()
-    real = people_files.read_file
+    real = people_files.read_table
 
-    def watched(file, *how):
+    def watched(file, *how, **more):
         with lock:
             read.append(file.name)
-        return real(file, *how)
+        return real(file, *how, **more)
 
-    monkeypatch.setattr(people_files, "read_file", watched)
+    monkeypatch.setattr(people_files, "read_table", watched)
     threads = [threading.Thread(target=people.ids_of, args=(np.arange(40),)) for _ in range(8)]
     for thread in threads:
         thread.start()

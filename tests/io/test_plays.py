@@ -4,6 +4,7 @@ import gzip
 from collections import defaultdict
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -14,8 +15,14 @@ from tests.snapshots import refuses
 
 from reidrisk import InvalidInput
 from reidrisk.core.settings_syntax import speaking
-from reidrisk.data import Layout, make_profiles, plays_layout, read_plays
-from reidrisk.io.formats import delimited
+from reidrisk.data import (
+    Layout,
+    make_profiles,
+    open_profiles,
+    plays_layout,
+    read_plays,
+    read_profiles,
+)
 
 HEAD = "user,item,count\n"
 
@@ -46,15 +53,11 @@ ROWS = st.lists(
 )  # fmt: skip
 
 
-@given(ROWS, st.integers(20, 60))
-def test_counts_are_added_whatever_the_blocks(tmp_path_factory, rows, block):
+@given(ROWS)
+def test_counts_are_added(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("p") / "p.csv"
     saved(path, HEAD + "".join(f"{user},{item},{count}\n" for user, item, count in rows))
-    before, delimited.BLOCK = delimited.BLOCK, block
-    try:
-        people = read_plays(path)
-    finally:
-        delimited.BLOCK = before
+    people = read_plays(path)
     wanted = defaultdict(float)
     for user, item, count in rows:
         wanted[user, item] += count
@@ -147,16 +150,13 @@ def test_what_is_not_plain_is_refused(tmp_path, content, code):
         ("ann,x,1\nbob,y,-1\n", "invalid-weight"),
         ("ann,x,1\nbob,y,\n", "empty-cell"),
         ("ann,x,1\nbob,,2\n", "empty-cell"),
-        ("ann,x,1\n,y,2\n", "empty-cell"),
         ("ann,x,1\nbob,y,lots\n", "malformed-line"),
         ("ann,x,1\nbob,y\n", "ragged-row"),
         ("ann,x,1\nbo\xff,y,1\n", "malformed-line"),
         ("", "empty-table"),
     ],
 )
-@pytest.mark.parametrize("block", [20, 1 << 20])
-def test_bad_rows_are_named_in_any_block(tmp_path, monkeypatch, rows, code, block):
-    monkeypatch.setattr(delimited, "BLOCK", block)
+def test_bad_rows_are_named(tmp_path, rows, code):
     path = saved(tmp_path / "p.csv", (HEAD + rows).encode("latin-1"))
     with refuses(code) as caught:
         read_plays(path)
@@ -221,5 +221,67 @@ def test_a_column_of_words_is_no_count_unless_somebody_says_so(tmp_path):
 
 def test_amounts_with_a_decimal_comma_are_no_words(tmp_path):
     path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;3,50\n2;café;2,00\n")
-    with refuses("malformed-line"):
+    people = read_plays(path)
+    assert people.labels.tolist() == ["café", "thé"]
+    assert people.weights.tolist() == [3.5, 2.0]
+
+
+RETURNS = """\
+user,item,count
+ann,x,3
+ann,x,-1
+ann,y,2
+ann,y,-2
+bob,x,-4
+cid,z,0.1
+cid,z,0.2
+cid,z,-0.3
+cid,x,1
+"""
+
+
+def test_returns_are_refused_skipped_or_added_up(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text(RETURNS, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r'row 2: .*returns="skip".*returns="net"'):
         read_plays(path)
+    frame = pd.read_csv(path)
+    for table in (path, frame):
+        people = read_plays(table, layout=Layout(returns="skip"))
+        left = frame[frame["count"] >= 0].groupby(["user", "item"])["count"].sum()
+        assert by_hand(people) == left.to_dict()
+        assert (people.counts.rows, people.counts.returns, people.counts.net_zero) == (9, 4, 0)
+        assert people.notes[0].endswith("counts below zero, 4 in all, are left out")
+        people = read_plays(table, layout=Layout(returns="net"))
+        # Whoever has nothing left is not there, nor is what nobody has.
+        assert by_hand(people) == {("ann", "x"): 2, ("cid", "x"): 1}
+        assert people.labels.tolist() == ["x"]
+        assert (people.counts.rows, people.counts.returns, people.counts.net_zero) == (9, 4, 3)
+        assert people.notes[0].endswith("; 3 sums are not above zero and are left out")
+
+
+def test_returns_need_counts_and_something_that_is_left(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text("user,item\nann,x\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="name it with count="):
+        read_plays(path, layout=Layout(returns="net"))
+    path.write_text("user,item,count\nann,x,-1\nbob,x,-2\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="nothing is above zero"):
+        read_plays(path, layout=Layout(returns="net"))
+    path.write_text("user,item,count\nann,x,-1\nbob,x,-inf\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="row 2: 'count' is negative or not a finite number"):
+        read_plays(path, layout=Layout(returns="net"))
+    with pytest.raises(InvalidInput, match="one of refuse, net, skip"):
+        Layout(returns="drop")
+
+
+def test_returns_of_long_tables_are_added_up_by_epoch(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(
+        "user,epoch,token,weight\nann,1,x,3\nann,1,x,-1\nann,2,x,-1\nbob,1,y,1\n", encoding="utf-8"
+    )
+    people = read_profiles(path, layout=Layout(returns="net"))
+    assert people.epoch_labels.tolist() == [1]
+    assert by_hand(people) == {("ann", "x"): 2, ("bob", "y"): 1}
+    with pytest.raises(InvalidInput, match="read at once"):
+        open_profiles(path, layout=Layout(returns="net"))

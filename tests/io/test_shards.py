@@ -7,7 +7,7 @@ from pyarrow import parquet
 from tests.snapshots import refuses
 
 from reidrisk.errors import InvalidInput
-from reidrisk.io.formats.parquet import read_back
+from reidrisk.io.parquet_files import read_back
 from reidrisk.io.shards import NUMBERS, Numbers, ShardWriter, numbers_of
 
 RANDOM = np.random.default_rng(5)

@@ -29,8 +29,7 @@ from reidrisk.data import (
     read_topic_tree,
 )
 from reidrisk.errors import TooLarge
-from reidrisk.io import streams
-from reidrisk.io.formats import parquet as parquet_format
+from reidrisk.io import unpacking as streams
 from reidrisk.io.inspect import inspect_file
 from reidrisk.io.labels import NOTHING
 from reidrisk.study.toml import study_file
@@ -164,11 +163,13 @@ def test_a_word_for_nothing_is_no_user(tmp_path, word):
     columns = {name: ["x", "1"] for name in ALL.strip().split(",")} | {"user": ["ann", word]}
     packed = as_parquet(tmp_path / "t.parquet", **columns | {"probability": [1.0, 1.0]})
     for name in WITH_USERS:
-        with refuses("missing-user"):
-            READERS[name](path)
-        if name != "histories":
-            with refuses("missing-user"):
-                READERS[name](packed)
+        for given in [path] + [packed] * (name != "histories"):
+            if name in {"histories", "bounds"}:
+                with refuses("missing-user"):
+                    READERS[name](given)
+            else:
+                with pytest.warns(UserWarning, match="1 of 2 rows name no user"):
+                    READERS[name](given)
 
 
 def test_a_table_in_memory_has_no_user_called_nothing():
@@ -281,15 +282,6 @@ def test_a_parquet_file_that_expands_without_measure_is_stopped(tmp_path, monkey
         assert read(path).users >= 1
 
 
-def test_long_texts_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_format, "ROOM", 1 << 10)
-    path = as_parquet(tmp_path / "t.parquet", user=["a", "b", "c"], item=["x" * 500] * 3)
-    from reidrisk.io.formats.parquet import ParquetTable
-
-    parts = list(ParquetTable(path).batches(["user", "item"], {}, None))
-    assert [part.num_rows for part in parts] == [2, 1]
-
-
 def test_an_array_and_a_tfrecord_file_that_expand_without_measure_are_stopped(
     tmp_path, monkeypatch
 ):
@@ -377,7 +369,7 @@ def test_times_of_64_bits_without_sign_are_refused_by_their_row(tmp_path):
 def test_columns_that_are_no_labels_are_refused(tmp_path, kind):
     wrong = pa.array([["x"]] if kind != pa.binary() else [b"\xff"], kind)
     path = as_parquet(tmp_path / "t.parquet", user=["a"], token=wrong)
-    with pytest.raises(InvalidInput, match=r"'token' (holds list|is not UTF-8)"):
+    with pytest.raises(InvalidInput, match=r"'token' (holds large_list|is not UTF-8)"):
         READERS["link columns"](path)
 
 
@@ -402,7 +394,7 @@ def advised(command):
 
 @pytest.mark.parametrize(
     "command",
-    [("bounds",), ("plays",), ("link",), ("singling",), ("unicity",), ("inspect",),
+    [("bounds",), ("items",), ("link",), ("singling",), ("unicity",), ("inspect",),
      ("release", "topics")],
     ids=" ".join,
 )  # fmt: skip
@@ -425,6 +417,7 @@ WORDS = ["NULL", "", '"', "\r", "\n", "\0", "é", "1e999", "-1", "9" * 25, "9" *
          "a" * 70_000, "[]", "1.0", "20230501"]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::reidrisk.errors.Assumed")  # a broken header may be a title
 @pytest.mark.parametrize("seed", range(6))
 def test_mutated_tables_are_read_or_refused_in_one_line(tmp_path, seed):
     drawn = random.Random(seed)  # noqa: S311

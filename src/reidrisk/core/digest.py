@@ -12,6 +12,10 @@ _of_files: dict[tuple[Path, int, int, int, int], str] = {}
 """Digests of files by their state: one file is opened several times before it is read."""
 
 
+IF_SET = "described if set"
+"""Marks a field of a later version: what does not use it is described as before."""
+
+
 def sha256(*parts: Data) -> str:
     """The SHA-256 of parts one after the other, in hexadecimal digits.
 

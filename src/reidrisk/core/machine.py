@@ -5,7 +5,7 @@ process leaves, what `ulimit` allows, and what the user said.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -24,7 +24,7 @@ _PLENTY = 1 << 62
 _TAKEN = 4, 5
 # Address space that libraries need to start, and for the threads of each core: without it they do
 # not raise an error but end the process. Measured: see decision 23.
-_TO_START, _FOR_A_CORE = GIB, GIB // 8
+_TO_START, _FOR_A_CORE = 3 * GIB // 2, GIB // 8
 
 # Limits given by the user (`limited`) and by Spark (`take_cores`), for this context only.
 _said: ContextVar[int | None] = ContextVar("said", default=None)
@@ -98,10 +98,15 @@ def within_memory(parts: Iterable[Part], what: str) -> Iterator[Part]:
     Joining the parts at the end takes about as much memory as they take together.
     """
     _, before, _ = _taken(_ROOT)
-    for part in parts:
-        _, now, _ = _taken(_ROOT)
-        check_fits(now - before, what, "give it fewer rows or columns")
-        yield part
+    try:
+        for part in parts:
+            _, now, _ = _taken(_ROOT)
+            check_fits(now - before, what, "give it fewer rows or columns")
+            yield part
+    finally:
+        # A reader that is left half read keeps its connection busy.
+        if isinstance(parts, Generator):
+            parts.close()
 
 
 def check_start() -> None:

@@ -2,9 +2,10 @@
 
 import importlib
 import importlib.util
+from collections.abc import Sequence
 from html import escape
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from reidrisk.errors import MissingExtra
 
@@ -29,12 +30,41 @@ def _absent(module: str, extra: str, what: str = "this") -> str:
     return f"{module} is needed for {what} and is not installed: pip install 'reidrisk[{extra}]'"
 
 
-def frame(rows: list[dict[str, Any]]) -> Any:
+_FRAMES = ("pandas", "polars")
+_HERE = __name__.partition(".")[0]
+_Made = TypeVar("_Made")
+
+
+def in_frames_of(made: _Made, *tables: Any) -> _Made:
+    """The same value, whose frames are of the library that its tables came in.
+
+    The library is no field of the value: it changes neither equality nor what is stored.
+
+    Args:
+        made: What was made of the tables; it asks `frame` for its frames.
+        tables: Frames, files or columns in memory, or what was made of them; the first that is of
+            such a library decides.
+    """
+    for table in tables:
+        home = type(table).__module__.partition(".")[0]
+        library = getattr(table, "frame_library", None) if home == _HERE else home
+        if library in _FRAMES:
+            object.__setattr__(made, "frame_library", library)
+            break
+    return made
+
+
+def frame(rows: list[dict[str, Any]], of: Any = None) -> Any:
     """Rows as a data frame of pandas, or else of polars.
 
     A library that is installed but broken is not skipped: its error is raised.
+
+    Args:
+        rows: By column.
+        of: What they belong to: see `in_frames_of`.
     """
-    for module in ("pandas", "polars"):
+    first = getattr(of, "frame_library", _FRAMES[0])
+    for module in dict.fromkeys((first, *_FRAMES)):
         try:
             return importlib.import_module(module).DataFrame(rows)
         except ModuleNotFoundError as missing:
@@ -45,7 +75,7 @@ def frame(rows: list[dict[str, Any]]) -> Any:
     )
 
 
-def html_table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def html_table(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table for notebooks; all text is escaped."""
     lines = [_html_row("th", headings), *(_html_row("td", row) for row in rows)]
     return f"<table><caption>{escape(title)}</caption>{''.join(lines)}</table>"

@@ -71,9 +71,10 @@ def setting(name: str, value: str | float | bool | None = None) -> str:
     """
     place = _place.get()
     if place == "options":
+        dashed = name.replace("_", "-")
         if isinstance(value, bool):
-            return f"--{name}" if value else f"--no-{name}"
-        return f"--{name}" if value is None else f"--{name} {_quoted(value)}"
+            return f"--{dashed}" if value else f"--no-{dashed}"
+        return f"--{dashed}" if value is None else f"--{dashed} {_quoted(value)}"
     if value is None:
         return name if place == "keys" else f"{name}="
     return f"{name} = {written(value)}" if place == "keys" else f"{name}={written(value)}"
@@ -102,11 +103,16 @@ def option(name: str) -> str:
     return f"{name}=" if _place.get() == "arguments" else f"--{name.replace('_', '-')}"
 
 
-def warn(sentences: Iterable[str]) -> None:
-    """Warn in Python; the command line shows the warnings of what was read by itself."""
+def warn(sentences: Iterable[str], *, calls: int = 2) -> None:
+    """Warn in Python; the command line shows the warnings of what was read by itself.
+
+    Args:
+        sentences: Of warnings.
+        calls: How many functions of ours stand between this one and the caller's.
+    """
     if _place.get() == "arguments":
         for sentence in sentences:
-            warnings.warn(sentence, stacklevel=4)  # where a reader was called
+            warnings.warn(sentence, stacklevel=calls + 2)
 
 
 def _quoted(value: str | float) -> str:

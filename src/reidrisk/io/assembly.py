@@ -11,8 +11,9 @@ from reidrisk.core.machine import check_fits
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput
-from reidrisk.io.columns import numbers, one_of, table_of
+from reidrisk.io.columns import numbers, one_of
 from reidrisk.io.epochs import order_of
+from reidrisk.io.frames import table_of
 from reidrisk.io.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.io.provenance import Origin
 from reidrisk.io.times import days_as_text
@@ -150,6 +151,7 @@ def assemble(
     made = Profiles(
         kept.users.labels, kept.tokens.labels, kept.epochs.labels, starts,
         members[: starts[-1]], _smallest(weights[: starts[-1]]), there, choices.absent, counts,
+        notes=source.notes, warnings=source.warnings,
     )  # fmt: skip
     return _finish(made)
 
@@ -264,14 +266,17 @@ def weights_of(table: pa.Table, source: Origin) -> NDArray[Any]:
     return numbers(table["weight"], "weight", source)
 
 
-def check_weights(weights: NDArray[Any], source: Origin, name: str = "weight") -> None:
-    """Name the first row whose weight is none."""
+def check_weights(
+    weights: NDArray[Any], source: Origin, name: str = "weight", advice: str = ""
+) -> None:
+    """Name the first row whose weight is none; the advice is for weights below zero."""
     with np.errstate(invalid="ignore"):
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
+            more = advice if -np.inf < weights[row] < 0 else ""
             raise InvalidInput(
                 f"{source.place(row)}: {name} is negative or not a finite number; correct it or "
-                "remove the row",
+                f"remove the row{more}",
                 code="invalid-weight",
             )
 

@@ -35,15 +35,33 @@ NAMES = {
         "datum woche monat semaine mois jour fecha semana mes settimana mese maand"
     ),
 }
+# Words that probably mean the same, in files where no column has a name from above.
+_PERHAPS = {
+    "user": (
+        "id rec record subject participant respondent employee student reviewer buyer guest "
+        "passenger driver rider voter borrower policyholder insured tenant applicant candidate "
+        "author caller sender device cookie imsi imei msisdn card nick nickname username login "
+        "handle mitglied"
+    ),
+    "item": (
+        "stock stockcode code location cell tower station stop store shop restaurant hotel antenna "
+        "diagnosis diag drug procedure game course video recipe brand service action event site "
+        "object description"
+    ),
+}
 # Other column names of our own tables.
 OURS = {"representation", "probability", "timestamp", "tokens"}
 # One typo away from a name above, but words of their own.
 _OTHERWISE = {"time", "county", "court"}
 COUNTED = re.compile(r"[^a-zA-Z][cC]ounts?$|[a-z]Counts?$")
 SHORTEST, LONGEST = 4, 40
+# Words of a name that are also taken for one, as in "date of birth".
+_TOGETHER = 3
 # user, userid, usernumber; not useragent.
-_ENDINGS = ("", "id", "ids", "no", "nr", "number", "name", "key", "code", "hash", "index")
-_STARTS = ("", "id")
+_ENDINGS = (
+    "", "id", "ids", "no", "nr", "nbr", "number", "nummer", "name", "key", "code", "hash", "index",
+)  # fmt: skip
+_STARTS = ("", "id", "numero")
 
 
 def _spelled() -> dict[str, str]:
@@ -81,6 +99,46 @@ def of_role(role: str, names: Iterable[str]) -> list[str]:
     found = [name for name in names if role_of(name) == role]
     plain = [name for name in found if name.casefold() == role]
     return plain or found
+
+
+def perhaps_of_role(role: str, names: Iterable[str]) -> list[str]:
+    """The columns that may have a role by a word in their names, the most telling word first.
+
+    Args:
+        role: user or item.
+        names: Of all columns.
+
+    >>> perhaps_of_role("item", ["Description", "StockCode", "Country"])
+    ['StockCode', 'Description']
+    """
+    words = _PERHAPS[role].split()
+    said = {name: name_words(name) for name in names
+            if role_of(name) is None and not COUNTED.search(name)}  # fmt: skip
+    # What has an id of its own may be a department.
+    found = {name: [at for at, word in enumerate(words)
+                    if word in have and (word != "id" or have == {"id"})]
+             for name, have in said.items()}  # fmt: skip
+    return sorted((name for name in found if found[name]), key=lambda name: found[name][0])
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The words in the name of a column, and neighbours of them together, in small letters.
+
+    Args:
+        name: Of the column.
+
+    >>> sorted(name_words("Date of birth"))[:3], "zipcode" in name_words("ZipCode")
+    (['birth', 'date', 'dateof'], True)
+    """
+    plain = unicodedata.normalize("NFKD", name[: 4 * LONGEST])
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).casefold()
+    words = re.findall(r"[^\W\d_]+", parted)
+    return frozenset(
+        "".join(words[start:stop])
+        for start in range(len(words))
+        for stop in range(start + 1, min(start + _TOGETHER, len(words)) + 1)
+    )
 
 
 def nearest(name: str, names: Sequence[str]) -> list[str]:
@@ -153,6 +211,9 @@ def are_names(names: Sequence[str]) -> bool:
     Args:
         names: Of all columns.
     """
+    # A file whose lines end in signs that are no line ends is one line, users and all.
+    if any(len(name.splitlines()) > 1 for name in names):
+        return False
     return list(names) == numbered(len(names)) or any(
         role_of(name) or _plain(name) in OURS for name in names
     )
@@ -190,3 +251,8 @@ def _is_typo(name: str, word: str) -> bool:
     one, other = name[start : len(name) - end], word[start : len(word) - end]
     swapped = len(one) == len(other) == 2 and one == other[::-1]  # noqa: PLR2004
     return start > 0 and one != other and (swapped or max(len(one), len(other)) == 1)
+
+
+def column_name(name: str) -> str:
+    """A column as sentences call it; in a file without a header its name is its number."""
+    return f"column {name}" if name.isdecimal() else name

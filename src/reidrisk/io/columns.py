@@ -1,4 +1,4 @@
-"""Columns of a table as arrays, from files or memory.
+"""Columns of a table as arrays.
 
 No message quotes an entry of a column of users: it says where the entry stands instead.
 """
@@ -17,24 +17,11 @@ from reidrisk.io.provenance import Origin
 _BETWEEN = ";"
 
 
-def table_of(given: Any) -> tuple[pa.Table, Origin]:
-    """A dictionary of columns, an Arrow table or a data frame, and what messages call it."""
-    try:
-        table = given if isinstance(given, pa.Table) else pa.table(given)
-    except (TypeError, ValueError, OverflowError):  # Arrow would quote the entry, perhaps a user
-        raise InvalidInput(
-            "the table must have columns of equal length, and in each of them entries of one kind "
-            "only: whole numbers, numbers, or text; write it so",
-            code="malformed-table",
-        ) from None
-    return table, Origin.memory(table.num_rows)
-
-
 def column_of(name: str, values: Any) -> pa.ChunkedArray:
     """A list of labels as a column with at least one entry."""
     try:
         column = None if isinstance(values, str | bytes) else pa.chunked_array([pa.array(values)])
-    except (TypeError, ValueError, OverflowError):  # as above
+    except (TypeError, ValueError, OverflowError):  # Arrow would quote the entry
         column = None
     if column is None:
         raise InvalidInput(

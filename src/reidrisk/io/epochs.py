@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.sanitize import shortened
+from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.labels import is_text
 from reidrisk.io.overlap_checks import form_of
-from reidrisk.io.times import days, may_be_days, moments
+from reidrisk.io.times import days, local_moments, may_be_days, moments
 
 _NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?")
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
@@ -103,6 +104,8 @@ def _keys(names: list[str], where: object) -> tuple[str, list[Any]]:
     times = [time for time in moments(names) if time is not None]
     if len(times) == len(names):
         return _of_times(times, where), times
+    if (local := local_moments(names, where)) is not None:
+        return "times", local
     _refuse_ambiguous(names, where)
     if not any(map(_DIGITS.search, names)):
         return "the letters of their names", names
@@ -127,9 +130,11 @@ def _refuse_ambiguous(names: list[str], where: object) -> None:
     """Refuse names of days or months in a form that does not tell which come first."""
     words = {match.lastindex for name in names for match in _CALENDAR.finditer(name)}
     if len(words) > 1 or any(map(_DAY_FIRST.fullmatch, names)):
+        form = setting("time_format", "%d %b %Y")
+        say = f", or say how they are written with {form}" if offered("time_format") else ""
         raise InvalidInput(
             f"{where}: epochs are days or months in a form that does not tell which come first, "
-            "as 31.12.2023 or May; write 2023-12-31, 2023-W52 or 2023-12",
+            f"as 12/31/23 beside 31/12/23, or May; write 2023-12-31, 2023-W52 or 2023-12{say}",
             code="ambiguous-epochs",
         )
 

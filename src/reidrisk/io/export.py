@@ -21,8 +21,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
 from reidrisk.io.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.io.columns import holds_text
-from reidrisk.io.formats.parquet import read_back
 from reidrisk.io.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
+from reidrisk.io.parquet_files import read_back
 from reidrisk.io.shards import Progress, ShardedFolder, ShardWriter, cut, forget_shards
 from reidrisk.io.tables import AnyPath
 from reidrisk.people.profiles import Profiles

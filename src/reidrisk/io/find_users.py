@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.core.rows import MISSING
+from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import column_of
+from reidrisk.io.duplicates import ascend, first_duplicate
 from reidrisk.io.labels import as_text, encode, is_text, label_array
 from reidrisk.io.parquet_rows import ParquetRows
 from reidrisk.io.parquet_survey import WHOLE
 from reidrisk.io.provenance import Origin
-from reidrisk.io.twins import ascend, refuse_stored_twins
 
 _PLAIN = re.compile(r"0|-?[1-9]\d{0,18}")
 _SIGNED = range(-(2**63), 2**63)
@@ -46,11 +47,22 @@ def rows_of_users(known: ParquetRows, users: NDArray[Any]) -> NDArray[np.int64]:
     found = known.over_users(work)
     apart = all(one[2] < other[1] for one, other in pairwise(found))
     if not (apart and all(one[0] for one in found)):
-        refuse_stored_twins(known)
+        _refuse_duplicates(known, kind)
     truth = np.full(len(users), MISSING, np.int64)
     for _, _, _, rows, which in found:
         truth[places[which]] = rows
     return truth
+
+
+def _refuse_duplicates(known: ParquetRows, kind: pa.DataType) -> None:
+    """Name two rows with one user, wherever they are."""
+    if found := first_duplicate(known.over_users, kind):
+        first, second = map(known.place, found)
+        raise InvalidInput(
+            f"{second}: the same user as in {first}; a user has one row here: remove one of the "
+            "two",
+            code="duplicate-user",
+        )
 
 
 def in_order(name: str, values: Any) -> NDArray[Any]:

@@ -24,7 +24,8 @@ from reidrisk.io.assembly import Choices, LongRows, assemble
 from reidrisk.io.columns import holds_text, lists, one_piece, refuse_nulls, without_blanks
 from reidrisk.io.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.io.provenance import Origin
-from reidrisk.io.tables import TEXT, AnyPath, read_table
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import AnyPath, read_table
 from reidrisk.io.times import days, may_be_days, moments
 from reidrisk.people.profiles import Counts, Profiles
 

@@ -1,4 +1,4 @@
-"""Inspect a file: its columns, how many users it has, and which command to run next.
+"""Inspect a table: what its columns hold, who is alone by them, and which questions it allows.
 
 No user is ever shown, nor a value that looks like one: an example is a value that several people
 share, and no address, number or key. Where no column is known to hold users, any column may hold
@@ -6,65 +6,68 @@ them, so that only columns that are known to hold something else have examples.
 """
 
 import re
-import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from reidrisk.core.optional import frame, html_table, in_frames_of
 from reidrisk.errors import InvalidInput
-from reidrisk.io.column_roles import of_role, role_of
-from reidrisk.io.columns import holds_text
-from reidrisk.io.formats import open_table
-from reidrisk.io.formats.protocol import TEXT, TableFile, read_head
-from reidrisk.io.labels import text_of
+from reidrisk.io.column_kinds import (
+    DECIMAL_COMMAS,
+    DIRECT,
+    EMPTY_SIGNS,
+    HIDDEN,
+    KEYS,
+    NUMBERS,
+    OF_PEOPLE,
+    TIMES,
+    ColumnSummary,
+    ColumnValues,
+    content_of,
+    count_values,
+    of_events,
+)
+from reidrisk.io.column_roles import of_role, perhaps_of_role, role_of
 from reidrisk.io.layouts import Layout
-from reidrisk.io.numbering import Numbering
+from reidrisk.io.parquet_files import check_pages
 from reidrisk.io.plays import take_columns
-from reidrisk.io.provenance import Origin
-from reidrisk.io.streams import Progress, unchanged
-from reidrisk.io.tables import LAYOUT, TYPES, AnyPath, files_of
+from reidrisk.io.questions import Described, Suggestion, shape_of, warnings_of
+from reidrisk.io.table_files import TableFile, sql_text
+from reidrisk.io.tables import (
+    LAYOUT,
+    OpenTables,
+    files_of,
+    is_path,
+    open_tables,
+    refuse_empty_lines,
+)
+from reidrisk.io.unpacking import Progress
 
-# Of longer files only the first rows are read, and the number of rows is estimated.
-MOST_ROWS, MOST_DISTINCT = 10_000_000, 5_000_000
+# Of longer files only the first rows are looked at.
+MOST_ROWS = 10_000_000
 # A value is shown if so many people hold it.
 SHARED, SHOWN, LONGEST = 10, 3, 24
-KINDS = {
-    "whole numbers": r"^[+-]?\d+$",
-    "numbers": r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$",
-    "times": r"^\d{4}-\d\d?-\d\d?([T ].*)?$",
-    "lists": r"^[^;]*(;[^;]*)+$",
-}
 # Addresses, telephone and card numbers, hashes and keys.
 _IDENTIFYING = re.compile(r".*@.*|[+(]?\d[\d ()/-]{6,}|(?=.*\d)[0-9a-fA-F-]{8,}|(?=.*\d)[\w-]{12,}")
+_ROLES = ("user", "item", "count", "epoch")
+# Whole numbers up to it may be ages.
+_OLDEST = 120
+# In so many rows, two users are rather two choices.
+_MANY = 50
+# Columns whose values are counted in one pass: each takes memory for the values of all others.
+_AT_ONCE = 32
 
+_SIGNS = ", ".join(map(sql_text, ("", *EMPTY_SIGNS)))
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ColumnSummary:
-    """What a column holds.
-
-    Args:
-        name: As the file has it, or its number.
-        kind: Whole numbers, numbers, text, times or lists.
-        distinct: How many values differ; None if that was not counted.
-        empty: Rows without a value.
-        role: What the column probably is: user, item, count or epoch.
-        why: What it is taken for that by: an option, its name, its type or its place.
-        examples: Values that many people share, the most common first.
-    """
-
-    name: str
-    kind: str
-    distinct: int | None
-    empty: int
-    role: str | None
-    why: str
-    examples: tuple[str, ...]
+_Roles = dict[str, tuple[str, str]]
+"""What columns probably are, and what they are taken for that by."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,22 +81,33 @@ class Spread:
     most: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a file looks like.
+    """What a table looks like, and what to ask of it.
 
     Args:
         file: Its path.
         size: Bytes on disk.
         facts: Format, packing, separator, header.
-        rows: How many; estimated if not all were looked at.
+        rows: How many.
         looked_at: How many rows were looked at.
         columns: What each holds.
         users: How many there are among the rows that were looked at, if there is such a column.
         rows_per_user: How many rows they have.
-        shape: What the table is: plays, table, linked, matrix, history, taxonomy or unknown.
+        people: How many people the figures are of: users, or else rows.
+        describing: Columns that describe people, the most identifying first.
+        alone: How many people are alone with what all these columns say together.
+        repeated: Rows that are the same as an earlier one in every column, where no column names
+            users: perhaps people who come twice.
+        warnings: What to do before anything else: remove direct identifiers.
+        shape: What the table is: log, table, linked, matrix, history, taxonomy or unknown.
         meaning: The same in a sentence.
-        command: What to run next.
+        suggestions: Questions that the table allows, the worst first, each with its command.
+
+    Example:
+        >>> found = rr.inspect({"age": [30, 30, 41, 52], "town": ["A", "B", "A", "A"]})
+        >>> found.people, found.describing, found.alone
+        (4, ('age', 'town'), 4)
     """
 
     file: str
@@ -104,171 +118,147 @@ class Inspection:
     columns: tuple[ColumnSummary, ...]
     users: int | None
     rows_per_user: Spread | None
+    people: int
+    describing: tuple[str, ...]
+    alone: int
+    repeated: int
+    warnings: tuple[str, ...]
     shape: str
     meaning: str
-    command: str
+    suggestions: tuple[Suggestion, ...]
+
+    @property
+    def command(self) -> str:
+        """What to run next: the worst question."""
+        return self.suggestions[0].command
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON knows it."""
+        return {**asdict(self), "command": self.command}
+
+    def to_frame(self) -> Any:
+        """A row for each column, in a frame of the library that came in, or else of pandas."""
+        return frame([asdict(one) for one in self.columns], self)
+
+    def __str__(self) -> str:
+        from reidrisk.io.inspection_text import inspection_text
+
+        return inspection_text(self)
+
+    def _repr_html_(self) -> str:
+        from reidrisk.io.inspection_text import HEADINGS, column_cells, sentences
+
+        asked = (
+            f"<p>{escape(one.question)}</p><pre>{escape(one.command)}</pre>"
+            for one in self.suggestions
+        )
+        return "".join((
+            html_table(self.file, HEADINGS, [column_cells(one) for one in self.columns]),
+            *(f"<p>{escape(text)}</p>" for text in sentences(self)), *asked,
+        ))  # fmt: skip
 
 
 def inspect_file(
-    path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = None
+    path: Any, layout: Layout = LAYOUT, *, progress: Progress | None = None
 ) -> Inspection:
-    """Inspect a file, or the first file of a folder.
+    """Inspect a file, the first file of a folder, or a data frame.
 
     Args:
-        path: The file.
+        path: The file or frame.
         layout: What is known of it; the rest is guessed.
         progress: Called with the bytes that have been read and all bytes there are.
     """
-    file = files_of(path, TYPES)[0]
-    with unchanged(file):
-        head = read_head(file)
-        opened = open_table(file, layout)
-        seen = [_Values() for _ in opened.names]
-        rows, share = _count(file, opened, seen, progress)
-    if not rows:
-        raise InvalidInput(f"{file}: there are no rows; at least one is needed", code="empty-table")
-    roles = _roles(file, opened, layout, seen, rows)
-    user = next(
-        (place for place, name in enumerate(opened.names) if roles.get(name, "?")[0] == "user"),
-        None,
-    )
-    people = None if user is None else seen[user].first
-    columns = tuple(
-        one.column(name, roles.get(name, (None, "")), rows, people)
-        for name, one in zip(opened.names, seen, strict=True)
-    )
-    counts = None if user is None else seen[user].counts
-    counts = counts if counts is not None and len(counts) else None
-    facts = dict(opened.facts) | ({"packed": head.packing.kind} if head.packing else {})
-    step = _next_step(_Table(file, columns, rows, counts, layout))
+    first = files_of(path)[0] if is_path(path) else path
+    with open_tables(first, layout) as opened:
+        file = opened.files[0]
+        _refuse_same_names(file)
+        seen = _Seen.of(opened, file, progress)
+        if not seen.rows:
+            raise InvalidInput(
+                f"{file.place}: there are no rows; at least one is needed", code="empty-table"
+            )
+        held = _Held.of(seen, *_roles(file, layout, seen))
+        total = opened.rows_of(file) if seen.rows == MOST_ROWS else seen.rows
+        columns = held.columns()
+        describing = _most_identifying(columns)
+        alone = held.alone_together(describing)
+        repeated = 0 if held.user is not None or file.lists else seen.repeated()
+        size = opened.size
+    counts = held.counts
+    shape = shape_of(
+        Described(
+            file=file.place if is_path(path) else None, columns=columns, rows=seen.rows,
+            people=held.people_are_rows, describing=describing, numbers=_readable(seen),
+            layout=layout,
+        )
+    )  # fmt: skip
     return Inspection(
-        file=str(file), size=head.size, facts=facts,
-        rows=rows if share == 1 else round(rows / share / 1000) * 1000, looked_at=rows,
+        file=file.place, size=size, facts=dict(file.facts), rows=total, looked_at=seen.rows,
         columns=columns, users=None if counts is None else len(counts),
         rows_per_user=None if counts is None else _spread(counts),
-        shape=step.shape, meaning=step.meaning, command=shlex.join(step.words),
+        people=seen.rows if counts is None or held.people_are_rows else len(counts),
+        describing=describing, alone=alone, repeated=repeated,
+        warnings=warnings_of(columns), shape=shape.name, meaning=shape.meaning,
+        suggestions=shape.suggestions,
     )  # fmt: skip
 
 
-@dataclass(eq=False)
-class _Values:
-    """The distinct values of a column, with how often each came, unless they are too many."""
+def inspect(
+    table: Any,
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    count: str | None = None,
+    epoch: str | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    skip: int | None = None,
+    where: str | None = None,
+    time_format: str | None = None,
+) -> Inspection:
+    """Show what a table looks like, who is alone in it, and what to ask of it.
 
-    texts: Numbering | None = field(default_factory=Numbering)
-    often: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    first: NDArray[np.int32] | None = None
-    """Values of the first rows by number, to see how many people share them."""
-    empty: int = 0
-    kind: str | None = None
+    The same as `reidrisk inspect`. Users are counted, never shown.
 
-    def add(self, column: pa.ChunkedArray, name: str, source: Origin) -> None:
-        kind = column.type
-        if pa.types.is_nested(kind):
-            self.kind, self.texts = "lists", None
-        if self.texts is None:
-            self.empty += column.null_count
-            return
-        if pa.types.is_fixed_size_binary(kind):
-            column = column.cast(pa.binary())
-        elif not (holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
-            column = column.cast(TEXT)
-        text = text_of(column, name, source).fill_null("")
-        codes = np.concatenate([np.empty(0, np.int32), *self.texts.add(text.chunks)])
-        self.first = codes if self.first is None else self.first
-        counts = np.bincount(codes, minlength=self.texts.count)
-        counts[: len(self.often)] += self.often
-        self.often = counts
-        if self.texts.count > MOST_DISTINCT:
-            self.texts = None
+    Args:
+        table: A file, the first file of a folder, a dictionary of columns, or a frame of pandas,
+            polars, Arrow or DuckDB.
+        user: The column of users; guessed if not given, as are all others.
+        item: The column of items.
+        count: The column of how often, or how much.
+        epoch: The column of times.
+        header: Whether the first line of a file names the columns.
+        separator: Separator of columns in a file.
+        encoding: Of a file of text; UTF-8, if not given.
+        skip: Lines above the table, such as a title.
+        where: Only rows that meet it are looked at, one SQL expression over the names of columns.
+        time_format: How the column of epochs writes times, such as "%d.%m.%Y %H:%M".
 
-    @property
-    def counts(self) -> NDArray[np.int64] | None:
-        """How often each value comes, without empty ones; None if there are too many to count."""
-        if self.texts is None:
-            return None
-        filled = pc.not_equal(self.texts.labels(), "").to_numpy(zero_copy_only=False)
-        return np.asarray(self.often[filled])
-
-    def column(
-        self, name: str, role: tuple[str | None, str], rows: int, people: NDArray[np.int32] | None
-    ) -> ColumnSummary:
-        if self.texts is None:
-            return ColumnSummary(
-                name=name, kind=self.kind or "text", distinct=None, empty=self.empty,
-                role=role[0], why=role[1], examples=(),
-            )  # fmt: skip
-        labels = self.texts.labels()
-        filled = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
-        values, often = labels.filter(pa.array(filled)), self.often[filled]
-        shown = role[0] != "user" and (role[0] is not None or people is not None)
-        shared = self._holders(people)[filled]
-        return ColumnSummary(
-            name=name, kind=_kind(values), distinct=len(values), empty=int(rows - often.sum()),
-            role=role[0], why=role[1],
-            examples=_examples(values, often, shared) if shown else (),
-        )  # fmt: skip
-
-    def _holders(self, people: NDArray[np.int32] | None) -> NDArray[np.int64]:
-        """How many people have each value, among the first rows; rows, if users are not known.
-
-        Args:
-            people: Whose the first rows are.
-        """
-        if people is None or self.first is None:
-            return self.often
-        users = int(people.max(initial=0)) + 1
-        pairs = np.unique(self.first.astype(np.int64) * users + people)
-        return np.bincount(pairs // users, minlength=len(self.often))
+    Example:
+        >>> sales = {"customer": ["ann", "ann", "bob"], "product": ["tea", "jam", "tea"]}
+        >>> found = rr.inspect(sales)
+        >>> found.users, [(one.name, one.role) for one in found.columns]
+        (2, [('customer', 'user'), ('product', 'item')])
+    """
+    layout = Layout(
+        user=user, item=item, count=count, epoch=epoch, header=header, separator=separator,
+        encoding=encoding, skip=skip, where=where, time_format=time_format,
+    )  # fmt: skip
+    return in_frames_of(inspect_file(table, layout), table)
 
 
-def _count(
-    file: Path, opened: TableFile, seen: list[_Values], progress: Progress | None
-) -> tuple[int, float]:
-    """Count values; returns the number of rows read and their share of the file."""
-    read = [0, 1]
-
-    def watch(done: int, total: int) -> None:
-        read[:] = done, total
-        if progress is not None:
-            progress(done, total)
-
-    names, rows = list(opened.names), 0
+def _refuse_same_names(file: TableFile) -> None:
+    names = list(file.names)
     if len(set(names)) < len(names):
         first = next(place for place, name in enumerate(names) if names.count(name) > 1)
         second = names.index(names[first], first + 1)
         raise InvalidInput(
-            f"{file}: columns {first + 1} and {second + 1} have the same name; rename or remove "
-            "one",
+            f"{file.place}: columns {first + 1} and {second + 1} have the same name; rename or "
+            "remove one",
             code="duplicate-column",
         )
-    for batch in opened.batches(names, dict.fromkeys(names, TEXT), watch):
-        source = Origin((str(file),), (rows + batch.num_rows,))
-        for name, values in zip(names, seen, strict=True):
-            values.add(batch[name], name, source)
-        rows += batch.num_rows
-        if rows >= MOST_ROWS and read[0] < read[1]:
-            return rows, read[0] / read[1]
-    return rows, 1
-
-
-def _kind(values: pa.Array) -> str:
-    if not len(values):
-        return "empty"
-    for kind, pattern in KINDS.items():
-        if pc.all(pc.match_substring_regex(values, pattern)).as_py():
-            return kind
-    return "text"
-
-
-def _examples(
-    values: pa.Array, often: NDArray[np.int64], people: NDArray[np.int64]
-) -> tuple[str, ...]:
-    """The most common values, if all of them can be shown."""
-    order = np.argsort(-often, kind="stable")[:SHOWN]
-    found = [str(values[int(place)].as_py()) for place in order if people[place] >= SHARED]
-    if any(_IDENTIFYING.fullmatch(one) for one in found):
-        return ()
-    return tuple(one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in found)
 
 
 def _spread(counts: NDArray[np.int64]) -> Spread:
@@ -278,170 +268,471 @@ def _spread(counts: NDArray[np.int64]) -> Spread:
     )  # fmt: skip
 
 
-def _roles(
-    file: Path, opened: TableFile, layout: Layout, seen: list[_Values], rows: int
-) -> dict[str, tuple[str | None, str]]:
-    """What each column probably is, and why."""
-    names = list(opened.names)
-    said = {getattr(layout, role): role for role in ("user", "item", "count", "epoch")}
-    found: dict[str, tuple[str | None, str]] = {}
-    try:
-        taken = take_columns(file, opened, layout)
-    except InvalidInput:
-        taken = {role: of_role(role, names)[0] for role in ("user", "item", "count")
-                 if of_role(role, names)}  # fmt: skip
-        if not taken and names[:2] == ["1", "2"]:
-            taken = _by_repeats(names, seen, rows)
-    lists = [name for name, one in zip(names, seen, strict=True) if one.kind == "lists"]
-    for role, name in taken.items():
-        named = (
-            "option" if name in said else "name" if role_of(name) == role
-            else "type" if name in lists else "place"
-        )  # fmt: skip
-        found[name] = role, named
-    epochs = of_role("epoch", [name for name in names if name not in found])
-    if len(epochs) == 1:
-        found[epochs[0]] = "epoch", "name"
-    return found
+def _readable(seen: "_Seen") -> frozenset[str]:
+    """The columns that can be read as numbers."""
+    return frozenset(
+        name for name, values in seen.values.items()
+        if values.form in NUMBERS
+        or (values.form == DECIMAL_COMMAS and seen.file.has_decimal_commas(name))
+    )  # fmt: skip
 
 
-def _by_repeats(names: list[str], seen: list[_Values], rows: int) -> dict[str, str]:
-    """Users and items in a file without names: the first two columns, if their values repeat."""
-    again = [one.counts is not None and 2 * len(one.counts) < rows for one in seen[:2]]
-    return dict(zip(("user", "item"), names, strict=False)) if all(again) else {}
+def _most_identifying(columns: Iterable[ColumnSummary]) -> tuple[str, ...]:
+    """The columns to ask about: those by which the most people are alone first."""
+    left = [one for one in columns if not one.left_out]
+    left.sort(key=lambda one: (one.alone or 0, one.distinct or 0), reverse=True)
+    return tuple(one.name for one in left)
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """What the rules of the next step know of a file.
+class _Seen:
+    """The first rows of a table, and how often each value of a column comes in them.
 
     Args:
-        file: The file.
-        columns: What each column holds.
+        opened: Holds the table, and tables of values: `often0` of the first columns, and so on.
+        file: The table.
         rows: How many rows were looked at.
-        counts: Rows of each user, if users are known and were counted.
-        layout: What somebody said of the file.
     """
 
-    file: Path
-    columns: tuple[ColumnSummary, ...]
+    opened: OpenTables
+    file: TableFile
     rows: int
-    counts: NDArray[np.int64] | None
-    layout: Layout
+
+    @classmethod
+    def of(cls, opened: OpenTables, file: TableFile, progress: Progress | None) -> "_Seen":
+        """Count the values of columns, some of them in each pass."""
+        if file.facts["format"] == "Parquet":
+            check_pages(Path(file.place), file.names)
+        refuse_empty_lines(opened, file)
+        every = [f"v{place}" for place in range(len(file.names))]
+        for start in range(0, len(every), _AT_ONCE):
+            values = every[start : start + _AT_ONCE]
+            opened.run(
+                f"create temp table often{start // _AT_ONCE} as select {', '.join(values)}, "
+                f"count(*) as rows from {_rows(file)} group by grouping sets ({_sets(values)})",
+                progress,
+            )
+        ((rows,),) = opened.run("select coalesce(sum(rows), 0) from often0 where v0 is not null")
+        return cls(opened, file, int(rows))
+
+    def value(self, name: str) -> str:
+        """A column of `often`, null where a row of it is about another column."""
+        return f"v{self.file.names.index(name)}"
+
+    def often(self, name: str) -> str:
+        """The table that has each value of a column once, and how often it comes."""
+        return f"often{self.file.names.index(name) // _AT_ONCE}"
+
+    def fetched(self, query: str) -> tuple[Any, ...]:
+        """The only row that a query finds."""
+        return self.opened.run(query)[0]
+
+    def number(self, query: str) -> int:
+        """The only number that a query finds; 0 for none."""
+        return int(self.fetched(query)[0] or 0)
+
+    def counts(self, name: str) -> NDArray[np.int64]:
+        """How often each value of a column comes, without signs for no value."""
+        filled = f"{self.value(name)} not in ({_SIGNS})"
+        table = self.opened.arrow(f"select rows from {self.often(name)} where {filled}")
+        return np.asarray(table.column(0).to_numpy(), np.int64)
 
     @cached_property
-    def names(self) -> set[str]:
-        """Of the columns, in small letters."""
-        return {one.name.casefold() for one in self.columns}
+    def values(self) -> dict[str, ColumnValues]:
+        """What the values of each column look like, without columns of lists."""
+        return {
+            name: count_values(self.fetched, name, self.value(name), self.often(name))
+            for name in self.file.names
+            if name not in self.file.lists
+        }
 
     @cached_property
-    def roles(self) -> dict[str, str]:
-        """Columns by what they probably are."""
-        return {one.role: one.name for one in self.columns if one.role}
+    def contents(self) -> dict[str, str | None]:
+        """What each column holds, if it is recognised."""
+        return {name: content_of(values) for name, values in self.values.items()}
 
-    @property
-    def alone(self) -> bool:
-        """Whether every user has one row, as far as is known."""
-        return "user" not in self.roles or (self.counts is not None and int(self.counts.max()) == 1)
+    def rows_of(self, user: str) -> str:
+        """The rows that name a user, in SQL."""
+        return f"{_rows(self.file)} where {self.value(user)} not in ({_SIGNS})"
 
-    @property
-    def how(self) -> tuple[str, ...]:
-        """Options for separator and header, as they were given."""
-        sign, header = self.layout.separator, self.layout.header
-        words = () if sign is None else ("--separator", "tab" if sign == "\t" else sign)
-        return words if header is None else (*words, "--header" if header else "--no-header")
+    def constant(self, user: str) -> frozenset[str]:
+        """The columns that do not differ between the rows of any user."""
+        names = [name for name in self.values if name != user]
+        values = [self.value(name) for name in names]
+        if not values:
+            return frozenset()
+        same = ", ".join(f"min({value}) = max({value}) as {value}" for value in values)
+        every = ", ".join(f"bool_and({value})" for value in values)
+        of_each = f"select {same} from {self.rows_of(user)} group by {self.value(user)}"
+        found = self.fetched(f"select {every} from ({of_each})")
+        return frozenset(name for name, is_so in zip(names, found, strict=True) if is_so)
 
+    def repeated(self) -> int:
+        """How many rows are the same as an earlier one in every column."""
+        values = ", ".join(map(self.value, self.values))
+        rows = f"select count(*) as rows from {_rows(self.file)} group by {values}"
+        return self.number(f"select sum(rows - 1) from ({rows})")
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """What a table is, in one word and in a sentence, and the words of the command for it."""
+    def is_numbered(self, name: str) -> bool:
+        """Whether a column numbers the rows: codes of which none comes twice, in their order."""
+        values, content = self.values[name], self.contents[name]
+        if content is not None or not values.unique or not values.is_code:
+            return False
+        number = f"try_cast({self.value(name)} as hugeint)"
+        ascends = f"select {number} > lag({number}) over () as is_so from {_rows(self.file)}"
+        return bool(self.fetched(f"select coalesce(bool_and(is_so), true) from ({ascends})")[0])
 
-    shape: str
-    meaning: str
-    words: tuple[str, ...]
+    @cached_property
+    def moments(self) -> list[str]:
+        """The columns of times."""
+        return [name for name, content in self.contents.items() if content in TIMES]
 
-
-def _next_step(seen: _Table) -> _Step:
-    """The command for a table, by the first rule that knows its shape."""
-    return next(step for rule in _RULES if (step := rule(seen)) is not None)
-
-
-def _matrix(seen: _Table) -> _Step | None:
-    if not {"user", "representation", "probability"} <= seen.names:
-        return None
-    meaning = "The chance of each representation for each user."
-    return _Step("matrix", meaning, ("reidrisk", "bounds", str(seen.file)))
-
-
-def _linked(seen: _Table) -> _Step | None:
-    if "tokens" not in seen.names or "user" not in seen.roles:
-        return None
-    meaning = "What one site saw, a row for each user; the table of the other site is needed too."
-    words = ("reidrisk", "link", str(seen.file), "ANONYMOUS", *seen.how, "-o", "run/")
-    return _Step("linked", meaning, words)
-
-
-def _history(seen: _Table) -> _Step | None:
-    if not {"timestamp", "domain"} <= seen.names:
-        return None
-    meaning = 'Browsing histories: in a study file, people of kind = "history".'
-    return _Step("history", meaning, ("reidrisk", "study", "new"))
+    def distinct(self, name: str) -> int:
+        """How many values a column has, without empty ones; 0 for lists."""
+        return self.values[name].distinct if name in self.values else 0
 
 
-def _plays(seen: _Table) -> _Step | None:
-    # Lists written as text would be read as one item each.
-    lists = any(
-        one.role == "item" and one.kind == "lists" and one.distinct is None for one in seen.columns
-    )
-    if (seen.alone and not lists) or not {"user", "item"} <= seen.roles.keys():
-        return None
-    named = [
-        word
-        for role in ("user", "item", "count")
-        if role in seen.roles
-        for word in (f"--{role}", seen.roles[role])
-    ]
-    each = "A list of items for each user" if lists else "A row for each user and item"
-    meaning = f"{each}, as of plays, purchases or visits."
-    words = ("reidrisk", "plays", str(seen.file), *named, *seen.how)
-    return _Step("plays", meaning, (*words, "--samples", "1,2,4,8", "-o", "run/"))
+def _sets(values: Iterable[str]) -> str:
+    return ", ".join(f"({one})" for one in values)
 
 
-def _taxonomy(seen: _Table) -> _Step | None:
-    once = any(one.role == "item" and one.distinct == seen.rows for one in seen.columns)
-    if "user" in seen.roles or not once:
-        return None
-    meaning = "A list of items, each of them once: all that other files may hold."
-    words = ("reidrisk", "release", "topics", "PEOPLE", "--taxonomy", str(seen.file), "-o", "seen/")
-    return _Step("taxonomy", meaning, words)
-
-
-def _table(seen: _Table) -> _Step | None:
-    describing = [
-        one.name
-        for one in seen.columns
-        if one.role != "user"
-        and one.distinct is not None
-        and 1 < one.distinct <= max(2, seen.rows // 2)
-        and "," not in one.name  # which would be two columns
-    ]
-    if not seen.alone or not describing:
-        return None
-    whom = "A row for each user" if seen.counts is not None else "A row for each person, it seems"
-    doubt = (
-        "" if seen.counts is not None or any(one.distinct == seen.rows for one in seen.columns)
-        else " If one of them names people with several rows, say so with --user and look again."
+def _rows(file: TableFile) -> str:
+    """The first rows of a table in SQL, all columns as text; of lists, whether there is one."""
+    columns = ", ".join(
+        f"case when c{place} is null then '' else 'x' end as v{place}" if pa.types.is_nested(kind)
+        else f"{_text(file, name, kind)} as v{place}"
+        for place, (name, kind) in enumerate(zip(file.names, file.types, strict=True))
     )  # fmt: skip
-    words = ("reidrisk", "singling", str(seen.file), "--columns", ",".join(describing), *seen.how)
-    return _Step("table", f"{whom}, with columns that describe them.{doubt}", words)
+    return f"(select {columns} from {file.relation} limit {MOST_ROWS})"
 
 
-def _unknown(seen: _Table) -> _Step:
-    meaning = "We cannot tell which column is what. Name them, and look again:"
-    words = ("reidrisk", "inspect", str(seen.file), "--user", "COLUMN", "--item", "COLUMN")
-    return _Step("unknown", meaning, (*words, *seen.how))
+def _text(file: TableFile, name: str, kind: pa.DataType) -> str:
+    column = file.column(name)
+    if (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or (pa.types.is_fixed_size_binary(kind))
+    ):
+        column = f"decode({column})"
+    return column if file.cut is not None else f"coalesce(cast({column} as varchar), '')"
 
 
-_RULES: tuple[Callable[[_Table], _Step | None], ...] = (
-    _matrix, _linked, _history, _plays, _taxonomy, _table, _unknown,
-)  # fmt: skip
+def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozenset[str]]:
+    """What each column probably is, and why; and which do not differ between rows of a user."""
+    names = [name for name in file.names if name not in file.lists]
+    said = {role: name for role in _ROLES if (name := getattr(layout, role)) is not None}
+    taken = _by_name(file, layout, seen)
+    found: _Roles = {name: (role, _why(role, name, said, file)) for role, name in taken.items()}
+    lists_items = "item" in taken and seen.distinct(taken["item"]) == seen.rows
+    if "user" not in taken and not (lists_items and not _of_people(seen)):
+        found |= _likely_user(names, seen)
+    users = [name for name, (role, _) in found.items() if role == "user"]
+    constant: frozenset[str] = frozenset()
+    if users and int(seen.counts(users[0]).max(initial=0)) > 1:
+        constant = seen.constant(users[0])
+        left = [name for name in names if name not in found and name not in constant]
+        if "item" not in taken:
+            found |= _likely_item(left, seen)
+        moments = [name for name in left if name not in found and name in seen.moments]
+        if "epoch" not in taken and moments:
+            found[max(moments, key=seen.distinct)] = "epoch", "values"
+        roles = {role for role, _ in found.values()}
+        prices = [name for name in left if seen.contents[name] == "prices"]
+        if not roles & {"item", "count"} and prices:
+            found[max(prices, key=seen.distinct)] = "count", "values"
+    return found, constant
+
+
+def _why(role: str, name: str, said: Mapping[str, str], file: TableFile) -> str:
+    if said.get(role) == name:
+        return "option"
+    if role_of(name) == role:
+        return "name"
+    return "type" if name in file.lists else "place"
+
+
+def _by_name(file: TableFile, layout: Layout, seen: _Seen) -> dict[str, str]:
+    """Columns by their roles, as far as options, names, types and places tell."""
+    try:
+        taken = take_columns(file, layout)
+    except InvalidInput as unclear:
+        if unclear.code != "unclear-column":
+            raise
+        taken = {role: name for role in _ROLES if (name := getattr(layout, role)) is not None}
+        for role in ("user", "item", "count"):
+            fitting = [name for name in of_role(role, file.names) if name not in taken.values()
+                       and (role != "count" or _form(seen, name) in NUMBERS)]  # fmt: skip
+            if role not in taken and fitting:
+                # Of an artist and a track, the track says more.
+                taken[role] = max(fitting, key=seen.distinct) if role == "item" else fitting[0]
+        if not taken and not role_of(file.names[0]) and file.names[0] == "1":
+            taken = _by_repeats(file.names, seen)
+    if "item" in taken and pa.types.is_struct(file.type_of(taken["item"])):
+        del taken["item"]
+    if layout.user is None and "user" in taken and not _are_users(taken["user"], file, seen):
+        taken = {role: name for role, name in taken.items() if role_of(name) == role != "user"}
+    if layout.count is None and seen.contents.get(taken.get("count", "")) in TIMES:
+        taken["epoch"] = taken.pop("count")
+    epochs = of_role("epoch", [name for name in file.names if name not in taken.values()])
+    if "epoch" not in taken and epochs:
+        taken["epoch"] = max(epochs, key=seen.distinct)
+    return taken
+
+
+def _form(seen: _Seen, name: str) -> str:
+    return seen.values[name].form if name in seen.values else "lists"
+
+
+def _by_repeats(names: tuple[str, ...], seen: _Seen) -> dict[str, str]:
+    """Users and items in a file without names: the first two columns, if their values repeat."""
+    # Beside times, some users come once and some again.
+    often = 1 if seen.moments else 2
+    again = [0 < often * seen.distinct(name) < seen.rows for name in names[:2]]
+    if not all(again):
+        return {}
+    timed = seen.moments == [names[1]]
+    return {"user": names[0]} if timed else dict(zip(("user", "item"), names, strict=False))
+
+
+def _are_users(name: str, file: TableFile, seen: _Seen) -> bool:
+    """Whether a column that is taken for users may hold them: one called member may say yes or no.
+
+    Args:
+        name: Of the column.
+        file: The table.
+        seen: Its rows.
+    """
+    if name == "1" and file.names[0] == "1":
+        return _may_be_users(name, seen)
+    return seen.distinct(name) > 2 or seen.rows < _MANY  # noqa: PLR2004
+
+
+def _may_be_users(name: str, seen: _Seen) -> bool:
+    """Whether a column without a name holds users, and not ages or a few choices."""
+    values, distinct = seen.values[name], seen.distinct(name)
+    if distinct < 2:  # noqa: PLR2004
+        return False
+    if values.form == "whole numbers":
+        least, most = values.ends
+        if least <= 1 and most < 2 * distinct:
+            return True
+        if most <= _OLDEST:
+            return False
+    return distinct * distinct >= seen.rows
+
+
+def _of_people(seen: _Seen) -> bool:
+    """Whether a column holds what only people have."""
+    return any(content in OF_PEOPLE for content in seen.contents.values())
+
+
+def _likely_user(names: list[str], seen: _Seen) -> _Roles:
+    """The column of users by a word in its name, or the ids of a table."""
+    fitting = [
+        name for name in perhaps_of_role("user", names)
+        if seen.contents[name] not in TIMES and not of_events(name) and _may_be_users(name, seen)
+    ]  # fmt: skip
+    # In a log with times, what never comes twice numbers rows, not people.
+    repeated = [name for name in fitting if seen.moments and not seen.values[name].unique]
+    if fitting:
+        return {(repeated or fitting)[0]: ("user", "name")}
+    if seen.moments and (keys := [name for name in names if _tells_apart(name, seen)]):
+        return {keys[0]: ("user", "values")}
+    ids = [
+        name for name in names
+        if seen.contents[name] == "ids" and seen.values[name].unique and not of_events(name)
+    ]  # fmt: skip
+    if not ids and names and not of_events(names[0]) and seen.is_numbered(names[0]):
+        ids = names[:1]
+    return {ids[0]: ("user", "values")} if ids else {}
+
+
+def _tells_apart(name: str, seen: _Seen) -> bool:
+    """Whether a column has the keys of people who come again."""
+    return (
+        seen.contents[name] in KEYS
+        and not seen.values[name].unique
+        and not of_events(name)
+        and _may_be_users(name, seen)
+    )
+
+
+def _likely_item(names: list[str], seen: _Seen) -> _Roles:
+    """The column of items by a word in its name, or the one with the most values."""
+    fitting = [
+        name for name in names
+        if seen.distinct(name) > 1 and seen.contents[name] not in _NO_ITEM and not of_events(name)
+        and seen.values[name].form in ("text", "whole numbers") and not seen.values[name].unique
+    ]  # fmt: skip
+    if named := perhaps_of_role("item", fitting):
+        return {named[0]: ("item", "name")}
+    texts = [name for name in fitting if seen.values[name].form == "text"] or fitting
+    return {max(texts, key=seen.distinct): ("item", "values")} if texts else {}
+
+
+_NO_ITEM = HIDDEN - {"ids", "post codes"} | {"prices", "times of day"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Who holds which values.
+
+    Args:
+        seen: The rows.
+        roles: What columns probably are.
+        user: The column of users, if there is one with users in it.
+        counts: Rows of each user.
+        constant: Columns that do not differ between the rows of any user.
+    """
+
+    seen: _Seen
+    roles: _Roles
+    user: str | None
+    counts: NDArray[np.int64] | None
+    constant: frozenset[str]
+
+    @classmethod
+    def of(cls, seen: _Seen, roles: _Roles, constant: frozenset[str]) -> "_Held":
+        """Count rows of users; where users have several, look who holds what."""
+        user = next((name for name, (role, _) in roles.items() if role == "user"), None)
+        counts = None if user is None else seen.counts(user)
+        if user is None or counts is None or not len(counts):
+            return cls(seen, roles, None, None, constant)
+        values = [seen.value(name) for name in seen.values if name != user]
+        if counts.max() > 1 and values:
+            seen.opened.run(
+                f"create temp table held as select {', '.join(values)}, "
+                f"min({seen.value(user)}) as one, max({seen.value(user)}) as other "
+                f"from {seen.rows_of(user)} group by grouping sets ({_sets(values)})"
+            )
+        return cls(seen, roles, user, counts, constant)
+
+    @property
+    def people_are_rows(self) -> bool:
+        """Whether each row is a person, as far as is known."""
+        return self.counts is None or int(self.counts.max()) == 1
+
+    def columns(self) -> tuple[ColumnSummary, ...]:
+        """What each column holds."""
+        return tuple(map(self._column, self.seen.file.names))
+
+    def _column(self, name: str) -> ColumnSummary:
+        seen, value, often = self.seen, self.seen.value(name), self.seen.often(name)
+        role, why = self.roles.get(name, (None, ""))
+        empty = seen.number(f"select sum(rows) from {often} where {value} = ''")
+        if name in seen.file.lists:
+            return ColumnSummary(
+                name=name, kind="lists", content=None, distinct=None, alone=None, empty=empty,
+                blank=0, signs=(), negative=0, role=role, why=why, left_out="list", examples=(),
+            )  # fmt: skip
+        values = seen.values[name]
+        content = _content(seen.contents[name], role, values)
+        signs = seen.opened.run(
+            f"select {value}, rows from {often} where {value} in ({_SIGNS}) and {value} <> '' "
+            f"order by rows desc, {value}"
+        )
+        return ColumnSummary(
+            name=name, kind=values.form, content=content,
+            distinct=seen.number(f"select count(*) from {often} where {value} <> ''"),
+            alone=self._alone(name), empty=empty, blank=sum(rows for _, rows in signs),
+            signs=tuple(sign for sign, _ in signs),
+            negative=seen.number(
+                f"select sum(rows) from {often} where try_cast({value} as double) < 0"
+            ),
+            role=role, why=why, left_out=self._left_out(name, content),
+            examples=self._examples(name, content),
+        )  # fmt: skip
+
+    def _alone(self, name: str) -> int:
+        """How many people have a value that nobody else has; an empty cell is a value, too."""
+        value = self.seen.value(name)
+        if self.people_are_rows:
+            often = self.seen.often(name)
+            once = f"select count(*) from {often} where {value} is not null and rows = 1"
+            return self.seen.number(once)
+        if name == self.user:
+            return 0 if self.counts is None else len(self.counts)
+        return self.seen.number(
+            f"select count(distinct one) from held where {value} is not null and one = other"
+        )
+
+    def _left_out(self, name: str, content: str | None) -> str:
+        """Why a column does not describe people, if it does not."""
+        role, _ = self.roles.get(name, (None, ""))
+        value, often = self.seen.value(name), self.seen.often(name)
+        every = f"select count(*) from {often} where {value} is not null"
+        reasons = {
+            "direct identifier": content in DIRECT,
+            "the user": role == "user",
+            "id": content == "ids",
+            "free text: look for names in it": content == "free text",
+            "empty": not self.seen.values[name].distinct,
+            "same in every row": self.seen.number(every) == 1,
+            "differs between the rows of a user": (
+                not self.people_are_rows and name not in self.constant
+            ),
+            "its name holds a comma: rename it": "," in name,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def alone_together(self, names: tuple[str, ...]) -> int:
+        """How many people are alone with what these columns say together.
+
+        Args:
+            names: Columns that describe people.
+        """
+        if not names:
+            return 0
+        values = ", ".join(map(self.seen.value, names))
+        rows = _rows(self.seen.file)
+        if not self.people_are_rows and self.user is not None:
+            who = self.seen.value(self.user)
+            rows = f"(select distinct {who}, {values} from {self.seen.rows_of(self.user)})"
+        return self.seen.number(
+            f"select count(*) from (select count(*) from {rows} group by {values} "
+            "having count(*) = 1)"
+        )
+
+    def _examples(self, name: str, content: str | None) -> tuple[str, ...]:
+        """The most common values that several people share, if all of them can be shown."""
+        role, _ = self.roles.get(name, (None, ""))
+        # Ids that nobody named may be those of rows.
+        known = self.user is not None and self.roles[self.user][1] != "values"
+        # A list may hold users.
+        unnamed = content in HIDDEN or _form(self.seen, name) == "lists"
+        hidden = content in DIRECT or (role is None and unnamed)
+        if role == "user" or hidden or not (role or known):
+            return ()
+        value = self.seen.value(name)
+        common = self.seen.opened.run(
+            f"select {value}, rows from {self.seen.often(name)} where {value} not in ({_SIGNS}) "
+            f"order by rows desc, {value} limit {SHOWN}"
+        )
+        holders = dict(common)
+        if self.user is not None and common and not self.people_are_rows:
+            values = ", ".join(sql_text(text) for text, _ in common)
+            holders = dict(
+                self.seen.opened.run(
+                    f"select {value}, count(distinct {self.seen.value(self.user)}) from "
+                    f"{_rows(self.seen.file)} where {value} in ({values}) group by {value}"
+                )
+            )
+        return _shown([text for text, _ in common if holders[text] >= SHARED])
+
+
+def _content(found: str | None, role: str | None, values: ColumnValues) -> str | None:
+    """What a column holds, as far as its role does not say so."""
+    if role == "user":
+        return found if found in DIRECT else "ids"
+    if role == "item":
+        return "item codes" if values.is_code else None
+    if role == "count":
+        return "quantities" if values.form in NUMBERS else found
+    return found
+
+
+def _shown(found: list[str]) -> tuple[str, ...]:
+    """Examples, if none of them looks like a person."""
+    if any(_IDENTIFYING.fullmatch(one) for one in found):
+        return ()
+    return tuple(one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in found)

@@ -6,7 +6,6 @@ the same user in CSV, Parquet and TFRecord. "007" is not plain, and keeps its co
 any number beyond 64 bits. Truth values are the texts true and false, as CSV files have them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from reidrisk.core.parallel import kernel, over_blocks
+from reidrisk.core.parallel import over_blocks
 from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import column_of, holds_text, one_piece, refuse_nulls
 from reidrisk.io.provenance import Origin
 
-Numbers = NDArray[Any]
-
-TAB, SPACE, MINUS, ZERO, NINE = 9, 32, 45, 48, 57
-ONE, TEN = np.uint64(1), np.uint64(10)
-# Any number of 19 digits fits into 64 bits without sign.
-DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 _SPAN_PER_ROW = 4
 # Rows at a time: text is compared with the interpreter's lock held, and nobody
@@ -72,11 +65,33 @@ def encode_users(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
         source: Where its rows came from, for messages.
     """
     users = encode(column, name, source)
-    refuse_nobody(users, name, source)
+    _refuse_nobody(users, name, source)
     return users
 
 
-def refuse_nobody(users: Coded, name: str, source: Origin) -> None:
+def refuse_empty(coded: Coded, name: str, source: Origin) -> None:
+    """Refuse empty labels; the message names the first row that has one.
+
+    Args:
+        coded: The column.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
+    if len(coded.labels) and coded.labels[0] == "":
+        raise empty_cell(source.place(int((coded.codes == 0).argmax())), name)
+
+
+def empty_cell(place: str, name: str) -> InvalidInput:
+    """The error for a cell without content.
+
+    Args:
+        place: File and row.
+        name: Of the column.
+    """
+    return InvalidInput(f"{place}: {name!r} is empty; fill it or remove the row", code="empty-cell")
+
+
+def _refuse_nobody(users: Coded, name: str, source: Origin) -> None:
     """Refuse users called NULL, NaN and the like: all such rows would count as one person.
 
     Args:
@@ -88,10 +103,10 @@ def refuse_nobody(users: Coded, name: str, source: Origin) -> None:
         return
     places = find(np.array(NOTHING, object), users.labels)
     if (places >= 0).any():
-        raise no_user(int(np.isin(users.codes, places[places >= 0]).argmax()), name, source)
+        raise _no_user(int(np.isin(users.codes, places[places >= 0]).argmax()), name, source)
 
 
-def no_user(row: int, name: str, source: Origin) -> InvalidInput:
+def _no_user(row: int, name: str, source: Origin) -> InvalidInput:
     """The error for a row whose user is NULL, NaN or the like.
 
     Args:
@@ -284,29 +299,21 @@ def _encode_text(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
     if numbers is not None:
         return encode_numbers(numbers)
     whole = one_piece(column)
-    refuse_blanks([whole], name, source)
-    offsets, data = text_buffers(whole)
-    run_of_row = np.empty(len(whole), dtype=np.int32)
-    heads = _mark_runs(data, offsets, run_of_row)
-    if 2 * len(heads) > len(whole):
-        return _encode_any(whole)
-    coded = _encode_any(whole.take(pa.array(heads)))
-    return Coded(coded.codes[run_of_row], coded.labels)
+    refuse_blanks(whole, name, source)
+    return _encode_any(whole)
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
-    """The texts as whole numbers, if all of them are plain ones."""
-    numbers = np.empty(len(column), dtype=np.int64)
-    ends = np.cumsum([0, *map(len, column.chunks)])
-
-    def work(chunk: int, _: int) -> bool:
-        offsets, data = text_buffers(column.chunk(chunk))
-        return _parse_numbers(data, offsets, numbers[ends[chunk] : ends[chunk + 1]])
-
-    # One chunk first: names fail at once.
-    if column.num_chunks and not work(0, 1):
-        return None
-    return numbers if all(over_blocks(work, column.num_chunks, 1)) else None
+    """The texts as whole numbers, if all are plain ones: written again, they are the same."""
+    # Names fail at the first text, before all are looked at.
+    for texts in (column.slice(0, 1), column):
+        try:
+            numbers = texts.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+        if not numbers.cast(texts.type).equals(texts):
+            return None
+    return np.asarray(one_piece(numbers).to_numpy())
 
 
 def encode_numbers(values: NDArray[np.int64]) -> Coded:
@@ -345,23 +352,16 @@ def _encode_any(column: pa.Array) -> Coded:
     return Coded(number[coded.indices.to_numpy()], labels)
 
 
-def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Origin) -> None:
+def refuse_blanks(column: pa.Array, name: str, source: Origin) -> None:
     """Refuse empty text; the message names the first row that has it.
 
     Args:
-        pieces: The column, cut into arrays.
+        column: Text.
         name: Its name, for messages.
         source: Where its rows came from, for messages.
     """
-    before = 0
-    for piece in pieces:
-        if not (lengths := np.diff(text_buffers(piece)[0])).all():
-            row = before + int(np.flatnonzero(lengths == 0)[0])
-            raise InvalidInput(
-                f"{source.place(row)}: {name!r} is empty; fill it or remove the row",
-                code="empty-cell",
-            )
-        before += len(piece)
+    if (row := pc.index(column, pa.scalar("", column.type)).as_py()) >= 0:
+        raise empty_cell(source.place(row), name)
 
 
 def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -374,71 +374,3 @@ def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]
     ends = np.frombuffer(offsets, dtype=np.int64)
     text = np.frombuffer(data, dtype=np.uint8) if data else np.empty(0, np.uint8)
     return ends[column.offset : column.offset + len(column) + 1], text
-
-
-@kernel
-def _parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
-    """Read every text as a whole number; False if one of them is not written plainly.
-
-    Args:
-        data: The bytes of all texts.
-        offsets: Where each text begins, and the end.
-        numbers: Is filled.
-    """
-    for row in range(numbers.size):
-        at, stop = offsets[row], offsets[row + 1]
-        negative = at < stop and data[at] == MINUS
-        at += negative
-        if at == stop or stop - at > DIGITS or (data[at] == ZERO and (negative or stop - at > 1)):
-            return False
-        value = np.uint64(0)
-        for place in range(at, stop):
-            if data[place] < ZERO or data[place] > NINE:
-                return False
-            value = TEN * value + np.uint64(data[place] - ZERO)
-        if value > LARGEST + np.uint64(negative):
-            return False
-        # The lowest number has no positive twin.
-        numbers[row] = -np.int64(value - ONE) - 1 if negative else np.int64(value)
-    return True
-
-
-def padded(offsets: Numbers, data: Numbers) -> bool:
-    """Whether any text begins or ends with a space or a tab.
-
-    Args:
-        offsets: Where each text begins, and the end.
-        data: The bytes of all texts.
-    """
-    starts, stops = offsets[:-1], offsets[1:]
-    filled = starts < stops
-    ends = np.concatenate([data[starts[filled]], data[stops[filled] - 1]])
-    return bool(((ends == SPACE) | (ends == TAB)).any())
-
-
-@kernel
-def _mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
-    """Number runs of equal neighbours.
-
-    Returns the first row of each run.
-
-    Args:
-        data: The bytes of all texts.
-        offsets: Where each text begins, and the end.
-        run_of_row: Is filled with the number of the run of each row.
-    """
-    heads = np.empty(run_of_row.size, np.int64)
-    runs = 0
-    for row in range(run_of_row.size):
-        start, length = offsets[row], offsets[row + 1] - offsets[row]
-        same = row > 0 and length == start - offsets[row - 1]
-        if same:
-            for place in range(length):
-                if data[start + place] != data[start - length + place]:
-                    same = False
-                    break
-        if not same:
-            heads[runs] = row
-            runs += 1
-        run_of_row[row] = runs - 1
-    return heads[:runs].copy()

@@ -1,9 +1,15 @@
 """The layout of a file: how it is cut into columns, and what each holds."""
 
-from dataclasses import dataclass
+import codecs
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
+
+Returns = Literal["refuse", "net", "skip"]
+"""What becomes of rows with a count below zero."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,6 +27,17 @@ class Layout:
         columns: Columns that become slots, in this order: age, postcode, genre.
         header: Whether the first line names the columns; if not given, the file is looked at.
         separator: What stands between two columns, one sign or `::`; if not given, as above.
+        encoding: Of the text, such as "latin-1", "cp1252" or "utf-16"; if not given, UTF-8, or
+            UTF-16 if the file begins with its mark.
+        skip: Lines above the header, or above the first row, that are no part of the table: a
+            title; if not given, short lines above the header are left out with a warning.
+        where: A condition on rows, one SQL expression over the names of columns; rows that do not
+            meet it are left out.
+        time_format: How the column of epochs writes times, such as "%d.%m.%Y %H:%M"; if not given,
+            the file is looked at.
+        returns: Rows with a count below zero, such as goods that were sent back: "refuse" them, the
+            default, "skip" them, or "net" them: add them up with the others of the same user and
+            item, and leave out what is not above zero.
 
     Example:
         >>> layout = rr.data.Layout(user="household_id", item="cat_id", count="items")
@@ -35,6 +52,11 @@ class Layout:
     columns: tuple[str, ...] = ()
     header: bool | None = None
     separator: str | None = None
+    encoding: str | None = None
+    skip: int | None = field(default=None, metadata={IF_SET: True})
+    where: str | None = field(default=None, metadata={IF_SET: True})
+    time_format: str | None = field(default=None, metadata={IF_SET: True})
+    returns: Returns = field(default="refuse", metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -46,6 +68,20 @@ class Layout:
                     code="invalid-separator",
                 )
             object.__setattr__(self, "separator", sign)
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.skip is not None and self.skip < 0:
+            raise InvalidInput(
+                f"{setting('skip', self.skip)}: lines above the table are counted from 0; give "
+                "how many there are",
+                code="out-of-range",
+            )
+        if self.returns not in get_args(Returns):
+            raise InvalidInput(
+                f"{setting('returns')} is one of {', '.join(get_args(Returns))}; got "
+                f"{self.returns!r}",
+                code="unknown-choice",
+            )
         object.__setattr__(self, "columns", tuple(self.columns))
         for name in self.named:
             if self.named.count(name) > 1:
@@ -55,7 +91,26 @@ class Layout:
                 )
 
     @property
+    def cut(self) -> "Layout":
+        """The same for who only looks at columns: all rows, as they are."""
+        return replace(self, where=None, time_format=None)
+
+    @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named."""
         parts = (self.user, self.item, self.count, self.epoch)
         return (*(one for one in parts if one is not None), *self.columns)
+
+
+def _encoding(name: str) -> str:
+    """The name by which Python knows an encoding of text."""
+    try:
+        found = codecs.lookup(name)
+        "a".encode(found.name)
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(
+            f"{name!r} is not an encoding of text; say one such as "
+            f"{setting('encoding', 'latin-1')}",
+            code="unknown-choice",
+        ) from None
+    return found.name

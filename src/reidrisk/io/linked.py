@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,36 +11,34 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import BagRows, TokenKindRows, Tokens, rows_of
 from reidrisk.core.settings_syntax import setting, warn
 from reidrisk.errors import InvalidInput, TooLarge, Unverified
 from reidrisk.io import manifest
+from reidrisk.io.alignment_checks import alignment_warnings
 from reidrisk.io.columns import one_of
 from reidrisk.io.find_users import in_order, rows_of_users
-from reidrisk.io.formats.parquet import SUFFIX
 from reidrisk.io.labels import find, label_array, refuse_duplicate_users, union
 from reidrisk.io.layouts import Layout
 from reidrisk.io.overlap_checks import (
     check_epochs,
     check_tokens,
+    count_warnings,
+    pattern_warnings,
     refuse_disjoint_users,
     spelling_warnings,
     user_overlap,
 )
+from reidrisk.io.parquet_files import SUFFIX, parquet_file
 from reidrisk.io.parquet_rows import ParquetRows
+from reidrisk.io.plays import read_taxonomy
 from reidrisk.io.shards import NUMBERS
 from reidrisk.io.site_tables import SiteRows, read_site, rows_of_site, same_form
-from reidrisk.io.tables import (
-    TEXT,
-    TYPES,
-    AnyPath,
-    files_of,
-    parquet_file,
-    read_table,
-    read_taxonomy,
-)
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import files_of, is_path, path_or_table, read_table
 
 Strangers = Literal["keep", "refuse"]
 
@@ -53,7 +51,8 @@ _ONE_ROW = (
     "keep one of each user, drawn at random, or write all of a user as one basket; rows of one "
     "person are not independent, and intervals would take them for several people"
 )
-_RENAMED = ("user", "tokens", "epoch", "token", "item")
+RENAMED = frozenset(("user", "tokens", "epoch", "token", "item"))
+"""Columns for which both files may have another name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,9 @@ class Linked:
         slot_names: What the slots are called, if they have names: epochs, columns.
         by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
-        warnings: What the two hardly share, or seem to write in two ways, a sentence each.
+        warnings: What the two hardly share, or seem to write in two ways, a sentence each; and
+            what was left out of them, where it is much.
+        notes: What else was left out of them, or seems odd in them.
 
     Example:
         >>> from pyarrow import parquet, table
@@ -99,6 +100,7 @@ class Linked:
     by_column: bool = False
     top_sets: NDArray[np.int32] | None = None
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
@@ -172,24 +174,30 @@ class Linked:
 
 
 def read_linked(
-    known: AnyPath | ParquetRows,
-    anonymous: AnyPath,
+    known: Any,
+    anonymous: Any,
     *,
     layout: Layout | None = None,
+    anonymous_layout: Layout | None = None,
     columns: Mapping[str, str] | None = None,
+    user_pattern: str | None = None,
     taxonomy: Any = None,
     strangers: Strangers = "keep",
 ) -> Linked:
     """Read what two sites saw: lists, one row per epoch, one row per item, or columns.
 
     Args:
-        known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder. Shards that
-            `reidrisk release` wrote, and `ParquetRows`, stay on disk.
+        known: Rows whose user the attacker knows: a file or folder of tables, or a data frame.
+            Shards that `reidrisk release` wrote, and `ParquetRows`, stay on disk.
         anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
             truth.
         layout: Which column is what in both files, and how they are cut.
+        anonymous_layout: The layout of the anonymous rows, if it is another: columns that become
+            slots come in the same order in both, and take their names from `layout`.
         columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
             shorter to say only that.
+        user_pattern: A regular expression whose first group is the user within an id, such as
+            "rec-([0-9]+)" for rec-7-org and rec-7-dup-0. Ids that it does not match stay whole.
         taxonomy: All tokens there are. By default what `write_observations` noted, else those seen.
             With `ParquetRows`, the name of each token number; by default the number itself.
         strangers: What becomes of anonymous rows of users who are not known: "keep" counts them and
@@ -212,17 +220,24 @@ def read_linked(
           after  2 slots: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
     one_of("strangers", strangers, get_args(Strangers))
-    if unknown := set(columns or {}) - set(_RENAMED):
+    if unknown := set(columns or {}) - RENAMED:
         raise InvalidInput(
-            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(_RENAMED)}",
+            f"columns renames {', '.join(sorted(unknown))}; it can rename "
+            f"{', '.join(sorted(RENAMED))}",
             code="unknown-column",
         )
     said = Layout() if layout is None else layout
+    other = said if anonymous_layout is None else anonymous_layout
+    _refuse_unlike(said, other)
+    anonymous = path_or_table(anonymous)
     if isinstance(known, ParquetRows):
+        _refuse_condition(said)
+        _refuse_pattern(user_pattern)
         labels = np.arange(known.tokens) if taxonomy is None else in_order("taxonomy", taxonomy)
-        there = read_site(anonymous, said, columns or {})
+        there = read_site(anonymous, other, columns or {})
         return _link_stored(known, there, labels=labels, strangers=strangers)
-    file = files_of(known, TYPES)[0]
+    known = path_or_table(known)
+    file = files_of(known)[0] if is_path(known) else Path("the table")
     notes = _notes(file)
     if NUMBERS in notes:
         if taxonomy is not None:
@@ -231,17 +246,53 @@ def read_linked(
                 f"out {setting('taxonomy')}",
                 code="conflicting-arguments",
             )
+        _refuse_condition(said)
+        _refuse_pattern(user_pattern)
         stored, labels = ParquetRows(known), _shard_labels(file)
-        there = read_site(anonymous, said, columns or {})
+        there = read_site(anonymous, other, columns or {})
         return _link_stored(stored, there, labels=labels, strangers=strangers)
-    here, there = _read_known(known, said, columns or {}), read_site(anonymous, said, columns or {})
+    here = _read_known(known, said, columns or {}, user_pattern)
+    there = read_site(anonymous, other, columns or {}, slots=said.columns, pattern=user_pattern)
     if taxonomy is None:
         taxonomy = _noted_taxonomy(file, notes)
     here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
     return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
 
+def _refuse_condition(layout: Layout) -> None:
+    if layout.where is not None:
+        raise InvalidInput(
+            "known rows in shards are taken whole, so that a condition cannot choose among them; "
+            f"leave {setting('where')} out",
+            code="conflicting-arguments",
+        )
+
+
 read_observations = read_linked
+
+
+def _refuse_unlike(here: Layout, there: Layout) -> None:
+    if len(here.columns) != len(there.columns):
+        raise InvalidInput(
+            f"{len(here.columns)} columns of the known table become slots, and "
+            f"{len(there.columns)} of the anonymous one; name as many of both, in the same order",
+            code="length-mismatch",
+        )
+    if (here.count is None) != (there.count is None):
+        raise InvalidInput(
+            "the layout of one table names a column of counts, and that of the other does not; "
+            "name one in both, or in neither",
+            code="conflicting-arguments",
+        )
+
+
+def _refuse_pattern(user_pattern: str | None) -> None:
+    if user_pattern is not None:
+        raise InvalidInput(
+            "known rows on disk keep their users as they are, so that a pattern cannot be applied; "
+            f"leave {setting('user_pattern')} out",
+            code="conflicting-arguments",
+        )
 
 
 def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers) -> Linked:
@@ -267,15 +318,23 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
         _refuse_strangers(there, found, str(here.source))
     # Tokens of a taxonomy are written alike, or have been refused.
     apart = () if taxonomy is not None else check_tokens(here, there)
-    warnings = (*spelling_warnings(users), *check_epochs(here, there), *apart)
+    columns = tuple(map(str, here.slots)) if here.form == "columns" else ()
+    targets = anonymous[found]
+    warnings = (
+        *here.source.warnings, *there.source.warnings,
+        *pattern_warnings(here, there), *spelling_warnings(users), *check_epochs(here, there),
+        *apart, *count_warnings(here, there),
+        *alignment_warnings(known, targets, truth[found], labels, columns),
+    )  # fmt: skip
     warn(warnings)
     return Linked(
-        known, anonymous[found], truth[found], here.users.labels, labels,  # type: ignore[arg-type]
+        known, targets, truth[found], here.users.labels, labels,  # type: ignore[arg-type]
         stranger_rows=None if found.all() else anonymous[~found],
         stranger_ids=None if found.all() else there.users.labels[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
         warnings=warnings,
+        notes=(*here.source.notes, *there.source.notes),
     )  # fmt: skip
 
 
@@ -318,6 +377,8 @@ def _link_stored(
         known, anonymous[found], truth[found], None, labels,
         stranger_rows=None if found.all() else anonymous[~found],
         stranger_ids=None if found.all() else there.users.labels[~found],
+        warnings=there.source.warnings,
+        notes=there.source.notes,
     )  # fmt: skip
 
 
@@ -334,12 +395,14 @@ def _refuse_strangers(there: SiteRows, found: NDArray[np.bool_], where: str) -> 
     )
 
 
-def _read_known(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> SiteRows:
+def _read_known(
+    path: Any, layout: Layout, columns: Mapping[str, str], pattern: str | None
+) -> SiteRows:
     """The rows of a table; one that is too large for memory may be one that need not fit."""
     try:
-        return read_site(path, layout, columns)
+        return read_site(path, layout, columns, pattern=pattern)
     except TooLarge as wrong:
-        if not all(file.suffix == SUFFIX for file in files_of(path, TYPES)):
+        if not is_path(path) or any(file.suffix != SUFFIX for file in files_of(path)):
             raise
         raise TooLarge(
             f"{wrong}; known rows whose tokens are numbers from 0 on can stay on disk: in Python, "

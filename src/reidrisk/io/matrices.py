@@ -14,18 +14,13 @@ from numpy.typing import NDArray
 
 from reidrisk.core.settings_syntax import offering
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.io.columns import numbers, table_of
+from reidrisk.io.columns import numbers
+from reidrisk.io.frames import table_of
 from reidrisk.io.labels import Coded, encode, encode_users
 from reidrisk.io.provenance import Origin
-from reidrisk.io.streams import refuse_expansion
-from reidrisk.io.tables import (
-    TEXT,
-    TYPES,
-    AnyPath,
-    check_columns,
-    files_of,
-    read_table,
-)
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import AnyPath, check_columns, files_of, read_table
+from reidrisk.io.unpacking import refuse_expansion
 
 COLUMNS = {"user": TEXT, "representation": TEXT, "probability": pa.float64()}
 _ARRAYS = (".npy", ".npz")
@@ -53,7 +48,7 @@ def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -
         raise InvalidInput(f"the path of a matrix is a text, got {path!r}", code="not-a-path")
     place = Path(path)
     if not place.is_dir():
-        files_of(place, (*TYPES, *_ARRAYS))
+        files_of(place)
     if place.suffix.lower() in _ARRAYS and not place.is_dir():
         return _array(place)
     return _long_matrix(*read_table(place, COLUMNS, columns))

@@ -1,203 +1,383 @@
-"""Number texts as they stream in.
+"""Number the labels of columns in sorted order, in one pass over the files.
 
-Each text is kept once, however often it comes, so a column of any length needs no more room than
-its distinct texts. The numbers are those of the first coming; `coded` puts them into sorted order.
-
-A piece is looked up on all cores, and what is new is added by one thread. A text counts as known
-only if all of its bytes are the same: that two have the same hash decides nothing.
+DuckDB hands over entries in the order of the files. Arrow keeps each as a number and every distinct
+text once, so that what is held goes by rows and not by the length of entries. At the end DuckDB
+puts the distinct texts in order.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from reidrisk.core.parallel import kernel, over_blocks
-from reidrisk.io.labels import Coded, encode, text_buffers
+from reidrisk.core.machine import within_memory
+from reidrisk.core.parallel import ahead, over_blocks
+from reidrisk.errors import InvalidInput
+from reidrisk.io.columns import holds_text
+from reidrisk.io.labels import Coded
+from reidrisk.io.nobody import NO_USER, skip_nobody
+from reidrisk.io.parquet_files import check_pages
 from reidrisk.io.provenance import Origin
+from reidrisk.io.row_checks import check_users
+from reidrisk.io.table_files import BLANKS, TEXT, TableFile
+from reidrisk.io.tables import OpenTables, refuse_empty_lines
+from reidrisk.io.unpacking import Progress
 
-Numbers = NDArray[Any]
+Result = TypeVar("Result")
+Columns = Mapping[str, str]
+"""What columns are called in a table, by what they are."""
 
-FIRST_SLOTS, FIRST_BYTES = 1 << 12, 1 << 16
-MIX, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-HALF_BITS, LOW = 32, np.int64(0xFFFFFFFF)
-WORD = 8
-LENGTH_BITS, LONG = 16, 0xFFFF
-_AHEAD = 32
-EMPTY = -1
+_COUNT, _USER = "count", "user"
+# Batches whose distinct texts are merged at once: fewer take more time, more take memory.
+_TOGETHER = 8
 
 
-@dataclass(eq=False)
-class Numbering:
-    """Distinct texts by number, in the order in which they came first."""
+@dataclass(frozen=True, eq=False, slots=True)
+class NumberedRows:
+    """Rows of some tables.
 
-    count: int = 0
-    slots: NDArray[np.int64] = field(default_factory=lambda: _free(FIRST_SLOTS))
-    texts: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(FIRST_BYTES, np.uint8))
-    ends: NDArray[np.int64] = field(default_factory=lambda: np.zeros(FIRST_SLOTS, np.int64))
+    Args:
+        labels: The columns of labels, as numbers into their distinct labels.
+        counts: The column of counts, if there is one.
+        empty: Which counts are missing, if any is.
+        source: Where the rows came from.
+    """
 
-    def add(self, pieces: Iterable[pa.LargeStringArray]) -> list[NDArray[np.int32]]:
-        """The numbers of the texts of each piece."""
-        buffers = [text_buffers(piece) for piece in pieces]
-        numbers = [np.full(len(offsets) - 1, EMPTY, np.int32) for offsets, _ in buffers]
-        hashes = [np.empty(len(offsets) - 1, np.int64) for offsets, _ in buffers]
+    labels: Mapping[str, Coded]
+    counts: NDArray[Any] | None
+    empty: NDArray[np.bool_] | None
+    source: Origin
 
-        def look_up(place: int, _: int = 0, *, add: bool = False) -> int:
-            offsets, data = buffers[place]
-            return _number_texts(
-                data, _words(data), offsets, hashes[place], numbers[place],
-                self.slots, self.texts, _words(self.texts), self.ends, self.count, add,
-            )  # fmt: skip
+    def __len__(self) -> int:
+        return len(next(iter(self.labels.values())).codes)
 
-        def prepare(place: int, _: int) -> int:
-            offsets, data = buffers[place]
-            hash_texts(data, _words(data), offsets, hashes[place])
-            return look_up(place)
 
-        over_blocks(prepare, len(buffers), 1)
-        for place, (offsets, _) in enumerate(buffers):
-            if (numbers[place] == EMPTY).any():
-                self._make_room(len(offsets), int(offsets[-1] - offsets[0]))
-                self.count = look_up(place, add=True)
-        return numbers
+def number_rows(
+    opened: OpenTables,
+    columns: Sequence[Columns],
+    build: Callable[[NumberedRows], Result],
+    *,
+    anything: bool = False,
+    ordered: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Build something from rows whose labels are numbered; rows that name no user are left out.
 
-    def labels(self) -> pa.LargeStringArray:
-        """The texts by number."""
-        ends = self.ends[: self.count + 1].copy()
-        return pa.LargeStringArray.from_buffers(
-            self.count, pa.py_buffer(ends), pa.py_buffer(self.texts[: ends[-1]].copy())
+    Args:
+        opened: The tables.
+        columns: The columns of each table: labels, and perhaps `count`.
+        build: Makes something of the rows, or refuses one of them.
+        anything: Whether times and fractions are labels too.
+        ordered: Whether the source can name rows from the beginning, not only for a refusal.
+        progress: Told how many bytes were read.
+    """
+    query = _Query(opened, columns, anything)
+    query.check()
+    try:
+        rows = query.rows(progress, numbered=ordered and query.rows_differ)
+    except _NamesNobody:
+        query = query.with_users()
+        rows = query.rows(None, numbered=ordered and query.rows_differ)
+    try:
+        return build(rows)
+    except InvalidInput as wrong:
+        if ordered or not query.rows_differ:
+            raise
+        refused = wrong
+    # Only now rows are numbered, which takes long, to name the first that is wrong.
+    build(query.rows(None, numbered=True))
+    raise refused
+
+
+class _NamesNobody(Exception):
+    """Some rows name no user."""
+
+
+class _Entries:
+    """The entries of a column, as numbers into their distinct texts."""
+
+    def __init__(self) -> None:
+        self._parts: list[pa.DictionaryArray] = []
+        self._new: list[pa.DictionaryArray] = []
+
+    def add(self, texts: pa.Array) -> None:
+        """Take some entries.
+
+        Args:
+            texts: The entries.
+        """
+        self._new.append(texts.dictionary_encode())
+        if len(self._new) == _TOGETHER:
+            self._parts.append(_unified(self._new).combine_chunks())
+            self._new = []
+
+    def numbered(self) -> tuple[list[NDArray[np.int32]], pa.Array]:
+        """The number of each entry, and the text of each number; the entries are given up."""
+        whole = _unified(self._parts + self._new)
+        self._parts, self._new = [], []
+        texts = whole.chunk(0).dictionary if whole.num_chunks else pa.array([], TEXT)
+        return [part.indices.to_numpy() for part in whole.chunks], texts
+
+
+def _unified(parts: list[pa.DictionaryArray]) -> pa.ChunkedArray:
+    """The same parts, as numbers into the distinct texts of all."""
+    return pa.chunked_array(parts, pa.dictionary(pa.int32(), TEXT)).unify_dictionaries()
+
+
+@dataclass(frozen=True)
+class _Query:
+    opened: OpenTables
+    columns: Sequence[Columns]
+    anything: bool
+
+    @property
+    def roles(self) -> list[str]:
+        """The columns of labels."""
+        return [role for role in self.columns[0] if role != _COUNT]
+
+    @property
+    def all_text(self) -> bool:
+        """Whether all tables are files of text, in which blanks around entries mean nothing."""
+        return all(file.cut is not None for file in self.opened.files)
+
+    def _files(self) -> Iterator[tuple[TableFile, Columns]]:
+        return zip(self.opened.files, self.columns, strict=True)
+
+    def check(self) -> None:
+        """Refuse columns of the wrong type, and lists without items."""
+        for file, columns in self._files():
+            if file.facts["format"] == "Parquet":
+                check_pages(Path(file.place), list(columns.values()))
+            refuse_empty_lines(self.opened, file)
+            for role, name in columns.items():
+                kind = file.type_of(name)
+                if role == _COUNT:
+                    _refuse_no_numbers(file, name, kind)
+                elif pa.types.is_nested(kind) and role == "item":
+                    self._refuse_empty_lists(file, name)
+                elif not (pa.types.is_floating(kind) and self._holds_whole(file, name)):
+                    _refuse_no_labels(file, name, kind, anything=self.anything)
+
+    def _holds_whole(self, file: TableFile, name: str) -> bool:
+        """Whether a column of fractions holds whole numbers, as frames have them beside gaps."""
+        column = file.column(name)
+        return (
+            self.opened.first_row(file, f"{column} <> trunc({column}) or isinf({column})") is None
         )
 
-    def coded(self, numbers: NDArray[np.int32], name: str, source: Origin) -> Coded:
-        """A column of these numbers with sorted labels, all whole numbers or all text."""
-        sorted_labels = encode(pa.chunked_array([self.labels()]), name, source)
-        return Coded(sorted_labels.codes[numbers], sorted_labels.labels)
+    def _refuse_empty_lists(self, file: TableFile, name: str) -> None:
+        column = file.column(name)
+        row = self.opened.first_row(file, f"{column} is null or len({column}) = 0")
+        if row is not None:
+            place = f"{file.place}, row {row + 1}"
+            if self.opened.first_row(file, f"{column} is null") == row:
+                raise InvalidInput(
+                    f"{place}: {name!r} is empty; fill it or remove the row", code="empty-cell"
+                )
+            raise InvalidInput(
+                f"{place}: the list of {name!r} is empty; remove the row", code="empty-lists"
+            )
 
-    def _make_room(self, texts: int, size: int) -> None:
-        """For so many more texts of this size together."""
-        self.ends = _longer(self.ends, self.count + texts + 1)
-        self.texts = _longer(self.texts, int(self.ends[self.count]) + size + WORD)
-        if 2 * (self.count + texts) > len(self.slots):
-            slots, hashes = _free(1 << (2 * (self.count + texts)).bit_length()), self._hashes()
-            _move_slots(self.slots, hashes, slots)
-            self.slots = slots
+    @property
+    def rows_differ(self) -> bool:
+        """Whether what is handed over are not the rows of the files, one by one."""
+        return any(file.lists or file.condition for file in self.opened.files)
 
-    def _hashes(self) -> NDArray[np.int64]:
-        """Those of all texts so far."""
-        hashes = np.empty(self.count, np.int64)
-        hash_texts(self.texts, _words(self.texts), self.ends[: self.count + 1], hashes)
-        return hashes
+    def _query(self, file: TableFile, columns: Columns, *, numbered: bool) -> str:
+        """The columns of a table under their roles."""
+        chosen = [
+            f"{_expression(file, name, role, all_text=self.all_text)} as {role}"
+            for role, name in columns.items()
+        ]
+        relation = file.numbered if numbered else file.relation
+        return f"select {', '.join([*chosen, *['row'] * numbered])} from {relation}"
+
+    def rows(self, progress: Progress | None, *, numbered: bool) -> NumberedRows:
+        """All rows, as numbers of their labels.
+
+        Args:
+            progress: Told how many bytes were read.
+            numbered: Whether the number of each row in its file is found too.
+        """
+        found = {role: _Entries() for role in self.roles}
+        parts: dict[str, list[NDArray[Any]]] = {_COUNT: [], "row": []}
+        empty: list[NDArray[np.bool_]] = []
+        sizes = []
+        for place, (file, columns) in enumerate(self._files()):
+            query, rows = self._query(file, columns, numbered=numbered), 0
+            told = _part_of(progress, place, len(self.columns))
+            batches = ahead(self.opened.batches(query, told))
+            for batch in within_memory(batches, self.opened.files[0].place):
+                rows += len(batch)
+                for role, entries in found.items():
+                    entries.add(batch[role].cast(TEXT))
+                if _COUNT in columns:
+                    counts = batch[_COUNT]
+                    parts[_COUNT].append(_short(counts.to_numpy(zero_copy_only=False)))
+                    empty.append(counts.is_null().to_numpy(zero_copy_only=False))
+                if numbered:
+                    parts["row"].append(batch["row"].to_numpy())
+            sizes.append(rows)
+        columns_of = list(found.values())
+        coded = over_blocks(lambda at, _: columns_of[at].numbered(), len(found), 1)
+        by_role = dict(zip(found, coded, strict=True))
+        opened = self._checked(by_role[_USER][1]) if _USER in by_role else self.opened
+        labels = {role: self._in_order(*one) for role, one in by_role.items()}
+        if nulls := any(one.any() for one in empty):
+            self._refuse_no_numbers()
+        return NumberedRows(
+            labels,
+            _joined(parts[_COUNT]) if _COUNT in self.columns[0] else None,
+            np.concatenate(empty) if nulls else None,
+            self._source(opened, sizes, _joined(parts["row"]) if numbered else None),
+        )
+
+    def with_users(self) -> "_Query":
+        """The same for rows that name a user."""
+        users = [
+            _expression(file, columns[_USER], _USER, all_text=False)
+            for file, columns in self._files()
+        ]
+        return replace(self, opened=skip_nobody(self.opened, users))
+
+    @property
+    def _label(self) -> str:
+        """An entry as a label; blanks are left out here, where each entry is looked at once."""
+        return f"trim(entry, {BLANKS})" if self.all_text else "entry"
+
+    def _checked(self, users: pa.Array) -> OpenTables:
+        """The tables with what is odd about their users.
+
+        Args:
+            users: The distinct entries.
+        """
+        self.opened.connection.register("users", pa.table({"entry": users}))
+        if self.opened.run(f"from users where trim(entry, {BLANKS}) in {NO_USER} limit 1"):
+            raise _NamesNobody
+        names = [columns[_USER] for columns in self.columns]
+        labels = f"(select distinct {self._label} as label from users)"
+        checked = check_users(self.opened, names, labels)
+        self.opened.connection.unregister("users")
+        return checked
+
+    def _in_order(self, parts: list[NDArray[np.int32]], texts: pa.Array) -> Coded:
+        """Number a column in the order of its labels: as numbers if all are plain whole ones."""
+        label = self._label
+        whole = f"try_cast({label} as bigint)"
+        places = pa.array(np.arange(len(texts), dtype=np.int32))
+        given = pa.table({"entry": texts, "place": places})
+        self.opened.connection.register("entries", given)
+        ((plain,),) = self.opened.run(
+            f"select bool_and(coalesce(cast({whole} as varchar) = {label}, false)) from entries"
+        )
+        ordered = self.opened.arrow(
+            f"select {whole if plain else label} as label, place from entries order by all"
+        )
+        self.opened.connection.unregister("entries")
+        labels = ordered["label"].combine_chunks()
+        first = np.ones(len(labels), bool)
+        if len(labels):
+            first[1:] = pc.not_equal(labels[1:], labels[:-1]).to_numpy(zero_copy_only=False)
+        number = np.empty(len(labels), np.int32)
+        number[ordered["place"].to_numpy()] = np.cumsum(first, dtype=np.int32) - 1
+        codes = np.empty(sum(map(len, parts)), np.int32)
+        end = len(codes)
+        while parts:
+            part = parts.pop()
+            np.take(number, part, out=codes[end - len(part) : end], mode="clip")
+            end -= len(part)
+        distinct = labels.filter(pa.array(first)) if not first.all() else labels
+        return Coded(codes, np.asarray(distinct.to_numpy(zero_copy_only=False)))
+
+    def _refuse_no_numbers(self) -> None:
+        for file, columns in self._files():
+            self.opened.refuse_no_number(file, columns[_COUNT])
+
+    def _source(self, opened: OpenTables, sizes: list[int], row: NDArray[Any] | None) -> Origin:
+        """Where rows came from.
+
+        Args:
+            opened: The tables, checked.
+            sizes: How many rows each file gave.
+            row: The number of each row in its file, if what was handed over is not all of them.
+        """
+        if not self.rows_differ:
+            return opened.source(sizes)
+        files = opened.files
+        source = opened.source([opened.rows_of(file) for file in files])
+        if row is None:
+            return replace(source, record=lambda _: 0)
+        before = np.concatenate([[0], np.cumsum(source.rows[:-1])]).repeat(sizes)
+        record = before + row
+        return replace(source, record=lambda at: int(record[at]))
 
 
-def _free(count: int) -> NDArray[np.int64]:
-    """Slots: half of a hash with the number of its text; where the text begins, with its length.
-
-    A length of `LONG` or more is found in `ends` instead.
-    """
-    return np.full((count, 2), EMPTY, np.int64)
-
-
-def _words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """`words[i]` is the eight bytes from i on."""
-    if len(data) < WORD:
-        return np.ndarray((0,), np.uint64, np.zeros(WORD, np.uint8), strides=(1,))
-    return np.ndarray((len(data) - WORD + 1,), np.uint64, data, strides=(1,))
-
-
-def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
-    if len(array) >= length:
-        return array
-    more = np.zeros(max(length, 2 * len(array)), array.dtype)
-    more[: len(array)] = array
-    return more
+def _expression(file: TableFile, name: str, role: str, *, all_text: bool) -> str:
+    """A column in SQL: a number, or a label as text, empty where there is none."""
+    kind = file.type_of(name)
+    if file.cut is not None:
+        return file.number(name) if role == _COUNT else file.entry(name, trimmed=not all_text)
+    column = file.column(name)
+    if role == _COUNT:
+        return file.number(name)
+    if pa.types.is_nested(kind):
+        return f"unnest([coalesce(one, '') for one in cast({column} as varchar[])])"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return f"coalesce(decode({column}), '')"
+    if pa.types.is_floating(kind) and role in {_USER, "item"}:
+        whole = f"case when {column} = trunc({column}) then cast({column} as bigint) end"
+        return f"coalesce(cast({whole} as varchar), cast({column} as varchar), '')"
+    return f"coalesce(cast({column} as varchar), '')"
 
 
-@kernel
-def hash_texts(data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers) -> None:
-    """A number of 64 bits for each text; the last word may overlap the one before."""
-    for row in range(hashes.size):
-        at, stop = offsets[row], offsets[row + 1]
-        value = np.uint64(stop - at) * MIX
-        if stop - at < WORD:
-            for place in range(at, stop):
-                value = (value ^ np.uint64(data[place])) * MIX
-        else:
-            while at + WORD < stop:
-                value = (value ^ words[at]) * MIX
-                value ^= value >> HALF
-                at += WORD
-            value = (value ^ words[stop - WORD]) * MIX
-        hashes[row] = np.int64(value ^ (value >> HALF))
+def _refuse_no_numbers(file: TableFile, name: str, kind: pa.DataType) -> None:
+    if not file.is_written and not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        raise InvalidInput(
+            f"{file.place}: column {name!r} holds {kind}, but must hold numbers; write it as "
+            "numbers",
+            code="wrong-column-type",
+        )
 
 
-@kernel
-def _number_texts(  # noqa: C901, PLR0912  one loop, as it says
-    data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers, numbers: Numbers,
-    slots: Numbers, texts: Numbers, text_words: Numbers, ends: Numbers, count: int, add: bool,
-) -> int:  # fmt: skip
-    """Look up what has no number yet, and number what is new if asked to; returns the count.
-
-    One long loop, since a call for each row would cost more than what it does. Slots and the first
-    words of their texts are fetched for some rows ahead, so that the memory answers for all of them
-    at once: three times as fast with a million texts.
-    """
-    mask = slots.shape[0] - 1
-    heads, begins = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
-    words_ahead = np.empty(_AHEAD, np.uint64)
-    for row in range(numbers.size):
-        turn = row % _AHEAD
-        if turn == 0 and not add:
-            ahead = min(_AHEAD, numbers.size - row)
-            for more in range(ahead):
-                place = hashes[row + more] & mask
-                heads[more], begins[more] = slots[place, 0], slots[place, 1]
-            for more in range(ahead):
-                first = begins[more] >> LENGTH_BITS if begins[more] != EMPTY else 0
-                words_ahead[more] = text_words[first]
-        if numbers[row] != EMPTY:
-            continue
-        start, stop = offsets[row], offsets[row + 1]
-        length, value = stop - start, hashes[row]
-        slot = value & mask
-        if add:
-            head, begin = slots[slot, 0], slots[slot, 1]
-        else:
-            head, begin = heads[turn], begins[turn]
-        while begin != EMPTY:
-            if (head ^ value) >> HALF_BITS == 0 and begin & LONG == min(length, LONG):
-                first, at = begin >> LENGTH_BITS, 0
-                while at + WORD <= length and words[start + at] == text_words[first + at]:
-                    at += WORD
-                while at < length and data[start + at] == texts[first + at]:
-                    at += 1
-                if at == length and (length < LONG or ends[(head & LOW) + 1] - first == length):
-                    break
-            slot = (slot + 1) & mask
-            head, begin = slots[slot, 0], slots[slot, 1]
-        if begin != EMPTY:
-            numbers[row] = head & LOW
-        elif add:
-            first = ends[count]
-            for place in range(length):
-                texts[first + place] = data[start + place]
-            ends[count + 1] = first + length
-            slots[slot, 0] = (value & ~LOW) | count
-            slots[slot, 1] = first << LENGTH_BITS | min(length, LONG)
-            numbers[row] = count
-            count += 1
-    return count
+def _refuse_no_labels(file: TableFile, name: str, kind: pa.DataType, *, anything: bool) -> None:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    types = pa.types
+    fits = (
+        holds_text(kind) or types.is_binary(kind) or types.is_large_binary(kind)
+        or types.is_integer(kind) or types.is_boolean(kind) or types.is_date(kind)
+        or types.is_null(kind)
+    )  # fmt: skip
+    more = types.is_temporal(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if not (fits or (anything and more)):
+        raise InvalidInput(
+            f"{file.place}: column {name!r} holds {kind}, but labels are whole numbers or text; "
+            "write the column as one of the two",
+            code="wrong-column-type",
+        )
 
 
-@kernel
-def _move_slots(slots: Numbers, hashes: Numbers, more: Numbers) -> None:
-    """Into a table with more slots; all texts differ, so none is compared."""
-    mask = more.shape[0] - 1
-    for old in range(slots.shape[0]):
-        if slots[old, 1] != EMPTY:
-            slot = hashes[slots[old, 0] & LOW] & mask
-            while more[slot, 1] != EMPTY:
-                slot = (slot + 1) & mask
-            more[slot] = slots[old]
+def _short(counts: NDArray[Any]) -> NDArray[Any]:
+    """In single precision if that loses nothing; numpy widens all if one part is not."""
+    counts = counts.astype(np.float64, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        short = counts.astype(np.float32)
+    return short if np.array_equal(short, counts) else counts
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """One array; the parts are given up."""
+    whole = np.concatenate(parts) if parts else np.empty(0, np.int32)
+    parts.clear()
+    return whole
+
+
+def _part_of(progress: Progress | None, which: int, files: int) -> Progress | None:
+    """Progress of one file as that of all."""
+    if progress is None:
+        return None
+    return lambda done, total: progress((done + which * total) // files, total)

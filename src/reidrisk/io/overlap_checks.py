@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING
 from reidrisk.core.sanitize import shortened
+from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput
+from reidrisk.io.id_shapes import pattern_for, shape_of
 from reidrisk.io.labels import as_text, find, is_text, union
 from reidrisk.io.times import moments
 
@@ -233,12 +235,68 @@ def refuse_disjoint_users(
     """
     if found.any():
         return
-    difference = "" if overlap is None else f": {_describe_difference(overlap)}"
+    how = "check that both name users alike" if overlap is None else _describe_ids(overlap)
     raise InvalidInput(
-        f"{anonymous}: none of the {found.size:,} users is in {known}, so nobody can be found"
-        f"{difference}; check that both name users alike: the same column, 7 or 007 in both",
+        f"{anonymous}: none of the {found.size:,} users is in {known}, so nobody can be found: "
+        f"{how}{_other_users()}",
         code="tables-do-not-meet",
     )
+
+
+def _describe_ids(overlap: _OverlapCheck) -> str:
+    """How the ids of two tables differ, and what to do about it."""
+    texts = as_text(overlap.labels)
+    here, there = (texts[counts > 0][:_LOOKED_AT].tolist() for counts in overlap.counts)
+    shapes = shape_of(here), shape_of(there)
+    if shapes[0] != shapes[1]:
+        like = [shape or forms(ids) for shape, ids in zip(shapes, (here, there), strict=True)]
+        told = f"ids look like {like[1]} in {TABLES[1]} and like {like[0]} in {TABLES[0]}"
+        pattern = pattern_for(shapes, (here, there))
+        if pattern is not None and offered("user_pattern"):
+            return f"{told}; take the user out of them with {setting('user_pattern', pattern)}"
+        part = ", take the part that is the user with " + setting("user_pattern")
+        return f"{told}; write them alike in both{part if offered('user_pattern') else ''}"
+    told = _describe_difference(overlap)
+    if told.startswith("both"):
+        return f"{told}; check that both columns hold ids, and of the same people"
+    return f"{told}; write them alike in both"
+
+
+def _other_users() -> str:
+    """How to name other columns of users, as far as the reader can."""
+    settings = " and ".join(map(setting, offered("known_user", "anonymous_user")))
+    return f", or name the right columns with {settings}" if settings else ""
+
+
+def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+    """A warning about users whom a pattern does not match.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows.
+    """
+    for rows, name in zip((here, there), TABLES, strict=True):
+        if rows.unmatched:
+            yield (
+                f"The pattern does not match {rows.unmatched:,} of {len(rows.users.labels):,} "
+                f"users of {name}. They keep their ids as they are, so that they may be nobody in "
+                "the other table; the risk may be higher than these figures say."
+            )
+
+
+def count_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+    """A warning that attacks do not compare how often items came.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows.
+    """
+    if here.repeated and there.repeated:
+        yield (
+            "Baskets hold items as often as the column of counts says, but the attacks of this "
+            "package count an item once, however often it came: an attacker who compares how "
+            "often may find more people than these figures say."
+        )
 
 
 def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:

@@ -27,13 +27,13 @@ from reidrisk.core.rows import (
 from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
 from reidrisk.io.columns import one_piece, refuse_nulls
-from reidrisk.io.formats.parquet import SUFFIX
 from reidrisk.io.labels import refuse_blanks, text_of
+from reidrisk.io.parquet_files import SUFFIX
 from reidrisk.io.parquet_survey import TEXT, WHOLE, Held, ParquetSurvey, refuse_difference, survey
 from reidrisk.io.provenance import Origin
 from reidrisk.io.shards import USER
-from reidrisk.io.streams import Progress
 from reidrisk.io.tables import AnyPath, files_of
+from reidrisk.io.unpacking import Progress
 
 Result = TypeVar("Result")
 
@@ -452,7 +452,7 @@ class ParquetRows:
                     code="id-out-of-range",
                 ) from None
         texts = one_piece(text_of(column, USER, source))
-        refuse_blanks([texts], USER, source)
+        refuse_blanks(texts, USER, source)
         return texts
 
     def _file(self, group: int) -> ParquetSurvey:

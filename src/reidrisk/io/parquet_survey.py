@@ -21,9 +21,9 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
 from reidrisk.io.column_roles import listed
 from reidrisk.io.columns import holds_text
-from reidrisk.io.formats.parquet import parquet_file, refusing_damage
+from reidrisk.io.parquet_files import parquet_file, refusing_damage
 from reidrisk.io.shards import USER, Numbers, numbers_of
-from reidrisk.io.streams import refuse_expansion
+from reidrisk.io.unpacking import refuse_expansion
 
 Held = Literal["numbers", "lists"]
 WHOLE, TEXT = "whole numbers", "text"

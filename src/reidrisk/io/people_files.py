@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from reidrisk.core.parallel import over_blocks
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.assembly import Choices, LongRows, assemble, from_table, in_epochs, weights_of
+from reidrisk.io.duplicates import first_duplicate
 from reidrisk.io.labels import (
     Coded,
     as_text,
@@ -35,19 +36,11 @@ from reidrisk.io.labels import (
     union,
 )
 from reidrisk.io.layouts import Layout
+from reidrisk.io.plays import people_columns
 from reidrisk.io.provenance import Origin
-from reidrisk.io.tables import (
-    PEOPLE,
-    TEXT,
-    TYPES,
-    AnyPath,
-    files_of,
-    people_columns,
-    read_file,
-    refuse_unlike,
-)
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import AnyPath, files_of, read_table, refuse_unlike
 from reidrisk.io.times import days_as_text
-from reidrisk.io.twins import refuse_stored_twins
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.people.protocol import Cells
 
@@ -56,6 +49,7 @@ _State = tuple[int, int]
 Part = TypeVar("Part")
 
 _OPTIONAL = ("weight",)
+_TYPES = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
 
 
 @dataclass(frozen=True)
@@ -65,17 +59,16 @@ class _Tables:
     columns: Mapping[str, str]
     layout: Layout
     choices: Choices
-    files: int
 
     def read(self, file: Path) -> tuple[Any, Origin]:
         """The rows of a file."""
-        table = read_file(file, PEOPLE, self.columns, _OPTIONAL, self.layout, self.files)
-        return table, Origin((str(file),), (table.num_rows,))
+        return read_table(file, _TYPES, self.columns, optional=_OPTIONAL, layout=self.layout)
 
     def users(self, file: Path) -> NDArray[Any]:
         """The users of a file, each once."""
-        table = read_file(file, {"user": TEXT}, self.columns, (), self.layout, self.files)
-        return encode_users(table["user"], "user", Origin((str(file),), (table.num_rows,))).labels
+        names = {"user": self.columns["user"]} if "user" in self.columns else None
+        table, source = read_table(file, {"user": TEXT}, names, layout=self.layout)
+        return encode_users(table["user"], "user", source).labels
 
 
 @dataclass(frozen=True)
@@ -351,9 +344,16 @@ def open_profiles(
         >>> rr.data.open_profiles("people.parquet").users
         2
     """
-    said, files = layout or Layout(), tuple(files_of(path, TYPES))
+    said, files = layout or Layout(), tuple(files_of(path))
+    if said.returns != "refuse":
+        raise InvalidInput(
+            "people in many files have weights above zero, and returns "
+            f"({setting('returns')}) are taken only from tables that are read at once, as "
+            "`read_profiles` and `read_plays` do",
+            code="conflicting-arguments",
+        )
     chosen = Choices(**choices)
-    tables = _Tables(people_columns(said, columns), said, chosen, len(files))
+    tables = _Tables(people_columns(said, columns), said, chosen)
     before = tuple(map(_state, files))
     first = [_look(file, tables) for file in files]
     source = Origin(tuple(map(str, files)), tuple(one.rows for one in first))
@@ -416,13 +416,6 @@ class _UsersOfAllFiles:
     starts: NDArray[np.int64]
     text: bool
     tables: _Tables
-    told: list[str] = field(default_factory=list)
-    """Files that were asked for by name."""
-
-    @property
-    def users(self) -> int:
-        """How many they are."""
-        return int(self.starts[-1])
 
     def over_users(self, work: Callable[[int, pa.Array], Part]) -> list[Part]:
         """Call `work(number of the first, users)` for each file, in the order of files."""
@@ -434,10 +427,9 @@ class _UsersOfAllFiles:
 
         return over_blocks(read, len(self.files), 1)
 
-    def place(self, user: int) -> str:
+    def file_of(self, user: int) -> Path:
         """The file of a user."""
-        self.told.append(str(self.files[int(np.searchsorted(self.starts, user, side="right")) - 1]))
-        return self.told[-1]
+        return self.files[int(np.searchsorted(self.starts, user, side="right")) - 1]
 
 
 def _refuse_duplicate_users(everybody: _UsersOfAllFiles, ends: list[tuple[Any, Any]]) -> None:
@@ -445,17 +437,14 @@ def _refuse_duplicate_users(everybody: _UsersOfAllFiles, ends: list[tuple[Any, A
     alike = len({isinstance(end, str) for one in ends for end in one}) == 1
     if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
         return
-    try:
-        refuse_stored_twins(cast("Any", everybody))
-    except InvalidInput as wrong:
-        if not everybody.told:
-            raise
-        second, first = everybody.told
+    kind = pa.large_string() if everybody.text else pa.int64()
+    if found := first_duplicate(everybody.over_users, kind):
+        first, second = map(everybody.file_of, found)
         raise InvalidInput(
             f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
             "one file; write the files again, partitioned by user",
             code="duplicate-user",
-        ) from wrong
+        )
 
 
 def _taken(every: NDArray[Any], choices: Choices, source: Origin) -> NDArray[Any]:

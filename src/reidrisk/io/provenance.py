@@ -16,12 +16,16 @@ class Origin:
         rows: How many rows or records each gave; those of all files are counted in one go.
         unit: "row" of a table, its header not counted, or "record" of a TFRecord file.
         record: Which record a row came from, if the rows are parts of records.
+        notes: What was left out or seems odd in them, a sentence each.
+        warnings: Likewise, where figures may be far off for it.
     """
 
     files: tuple[str, ...]
     rows: tuple[int, ...]
     unit: str = "row"
     record: Callable[[int], int] = int
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def memory(cls, rows: int) -> Self:

@@ -38,7 +38,7 @@ from reidrisk.core.mapreduce import unit
 from reidrisk.core.rows import MISSING, Tokens, check_block, smallest_type
 from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
-from reidrisk.io.formats.parquet import DAMAGED, read_back
+from reidrisk.io.parquet_files import DAMAGED, read_back
 
 NUMBERS = b"reidrisk:numbers"
 """The note in Parquet files of which the tokens are numbers: how many slots and tokens, in JSON."""

@@ -21,9 +21,10 @@ from reidrisk.core.observations import MISSING
 from reidrisk.core.rows import BagRows
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.io.column_roles import like, listed, of_role
+from reidrisk.io.column_roles import like, like_count, listed, of_role
 from reidrisk.io.columns import lists, refuse_nulls, trimmed, without_blanks
 from reidrisk.io.epochs import order_of
+from reidrisk.io.id_shapes import by_pattern
 from reidrisk.io.labels import (
     Coded,
     as_text,
@@ -34,14 +35,19 @@ from reidrisk.io.labels import (
     text_of,
     union,
 )
-from reidrisk.io.layouts import Layout
+from reidrisk.io.layouts import Layout, Returns
+from reidrisk.io.nobody import with_users
 from reidrisk.io.provenance import Origin
-from reidrisk.io.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.io.row_checks import check_user_columns
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import AnyPath, column_names, read_table
 from reidrisk.io.times import days_as_text
 
 Form = Literal["lists", "epochs", "items", "columns"]
 
 
+_MOST = 2.0**53
+"""Whole numbers below it are exact in a column of numbers."""
 _FORMS = {
     "lists": "lists of tokens",
     "epochs": "one row per epoch",
@@ -62,6 +68,8 @@ class SiteRows:
         slots: The names of the slots: epochs or columns. Empty if they have none.
         form: What a row of the table was; rows of items are bags, without slots.
         source: Where the rows came from.
+        repeated: Whether bags hold items as often as a column of counts says.
+        unmatched: Number of users whom a pattern did not match.
     """
 
     users: Coded
@@ -71,6 +79,8 @@ class SiteRows:
     slots: NDArray[Any]
     form: Form
     source: Origin
+    repeated: bool = False
+    unmatched: int = 0
 
     @classmethod
     def slotted(
@@ -150,23 +160,67 @@ class SiteRows:
         )
 
 
-def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> SiteRows:
+def read_site(
+    path: AnyPath,
+    layout: Layout,
+    columns: Mapping[str, str],
+    *,
+    slots: tuple[str, ...] = (),
+    pattern: str | None = None,
+) -> SiteRows:
     """The rows of a file, by what it has and what the layout says.
 
     Args:
         path: A file, or a folder of files.
         layout: Which column is what.
         columns: Names in the file of `user`, `tokens`, `epoch`, `token` or `item`.
+        slots: What slots of columns are called, if not by their names in this file.
+        pattern: The part of an id that is the user, as `by_pattern` takes it.
     """
     if layout.columns:
-        return _in_columns(path, layout)
-    names = site_columns(path, layout, columns)
-    form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
-    wanted, read = _READERS[form]
-    table, source = _table(path, {name: names[name] for name in wanted}, layout)
-    if form == "token" and pa.types.is_nested(table["token"].type):
-        return _in_lists(table.rename_columns(["user", "tokens"]), source)
-    return read(table, source)
+        names = {f"column {place}": name for place, name in enumerate(layout.columns)}
+        form, names = "columns", {"user": layout.user or "user", **names}
+    else:
+        there = column_names(path, layout)
+        named = _names(path, there, layout, columns)
+        form = "tokens" if "tokens" in named else "epoch" if "epoch" in named else "token"
+        names = {name: named[name] for name in _READERS[form][0]}
+    if layout.count is not None:
+        _refuse_count(form)
+        names["count"] = layout.count
+    table, source = _table(path, names, layout)
+    if form == "token" and layout.count is None:
+        source = _with_unread_count(source, [one for one in there if one not in names.values()])
+    unmatched = 0
+    if pattern is not None:
+        users, unmatched = by_pattern(table["user"], pattern, source)
+        table = table.set_column(table.column_names.index("user"), "user", users)
+    if form == "columns":
+        rows = _in_columns(table, source, slots or layout.columns)
+    elif "count" in names:
+        rows = _in_counted_items(table, source, layout.returns)
+    elif form == "token" and pa.types.is_nested(table["token"].type):
+        rows = _in_lists(table.rename_columns(["user", "tokens"]), source)
+    else:
+        rows = _READERS[form][1](table, source)
+    return replace(rows, unmatched=unmatched)
+
+
+def _with_unread_count(source: Origin, left: list[str]) -> Origin:
+    """Say that a column of counts is not read."""
+    if not (counts := like_count(left)):
+        return source
+    note = f"{source}: each row counts once, since {listed(counts)} is not read as its count"
+    return replace(source, notes=(*source.notes, note))
+
+
+def _refuse_count(form: str) -> None:
+    if form != "token":
+        raise InvalidInput(
+            f"{setting('count')} says how often items came, and belongs to tables with a row for "
+            "each item of a user, without epochs; leave it out",
+            code="conflicting-arguments",
+        )
 
 
 def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> dict[str, str]:
@@ -180,7 +234,7 @@ def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> d
         layout: Which column is what.
         columns: Names in the file of `user`, `tokens`, `epoch`, `token` or `item`.
     """
-    return _names(path, column_names(files_of(path, TYPES)[0], layout), layout, columns)
+    return _names(path, column_names(path, layout), layout, columns)
 
 
 def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
@@ -266,24 +320,26 @@ def _names(
 
 
 def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Origin]:
-    table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
+    types = {name: pa.float64() if name == "count" else TEXT for name in names}
+    table, source = read_table(
+        path, types, names, layout=layout,
+        check=lambda opened, taken: check_user_columns(opened, [one["user"] for one in taken]),
+    )  # fmt: skip
     if not table.num_rows:
         raise InvalidInput(
             f"{source}: there are no rows; at least one is needed", code="empty-table"
         )
     columns = {name: trimmed(table[name]) for name in table.column_names}
-    return pa.table(columns), source
+    return with_users(pa.table(columns), "user", source)
 
 
-def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
+def _in_columns(table: pa.Table, source: Origin, names: tuple[str, ...]) -> SiteRows:
     """A slot for each named column; a cell without content is an empty slot."""
-    names = {f"column {place}": name for place, name in enumerate(layout.columns)}
-    table, source = _table(path, {"user": layout.user or "user", **names}, layout)
     users = encode_users(table["user"], "user", source)
     tokens = np.full((table.num_rows, len(names)), MISSING, dtype=np.int32)
     labels: list[NDArray[Any]] = []
-    for slot, (column, name) in enumerate(names.items()):
-        values, rows = _filled(table[column], name, source)
+    for slot, name in enumerate(names):
+        values, rows = _filled(table[f"column {slot}"], name, source)
         if len(rows):
             coded = encode(values, name, _at(source, rows))
             tokens[rows, slot] = coded.codes + sum(map(len, labels))
@@ -291,7 +347,7 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
     every = np.concatenate([np.empty(0, object), *labels])
     order = np.argsort(every)  # labels are sorted, everywhere
     place = np.append(np.argsort(order), MISSING).astype(np.int32)
-    slots = np.array(layout.columns, object)
+    slots = np.array(names, object)
     return SiteRows.slotted(users, place[tokens], every[order], source, slots=slots, form="columns")
 
 
@@ -311,7 +367,7 @@ def _filled(
 
 def _at(source: Origin, rows: NDArray[np.int64]) -> Origin:
     """The source of the entries of some rows."""
-    return Origin(source.files, source.rows, record=lambda entry: int(rows[entry]))
+    return replace(source, record=lambda entry: source.record(int(rows[entry])))
 
 
 def _in_lists(table: pa.Table, source: Origin) -> SiteRows:
@@ -349,6 +405,62 @@ def _in_items(table: pa.Table, source: Origin) -> SiteRows:
         every, starts.astype(np.int64), tokens.codes[order], tokens.labels, np.empty(0), "items",
         origin,
     )  # fmt: skip
+
+
+def _in_counted_items(table: pa.Table, source: Origin, returns: Returns) -> SiteRows:
+    """Each item as often as the counts of its rows say; what comes to nothing is left out."""
+    counts = _counts(table["count"], source, returns)
+    rows = _in_items(table, source)
+    # The same order again, with the place of each entry in the table.
+    users, tokens = (encode(table[name], name, source).codes for name in ("user", "token"))
+    order = np.lexsort((tokens, users))
+    first = np.flatnonzero(np.diff(users[order], prepend=-1) | np.diff(tokens[order], prepend=-1))
+    times = np.maximum(np.add.reduceat(counts[order], first), 0)
+    check_fits(8 * int(times.sum()), f"{source}: {int(times.sum()):,} items of all baskets",
+               f"leave {setting('count')} out, so that each row counts once")  # fmt: skip
+    owners = np.repeat(users[order[first]], times)
+    left = np.unique(owners).astype(np.int64)
+    if not len(left):
+        raise InvalidInput(
+            f"{source}: no count is above 0; at least one item is needed", code="empty-table"
+        )
+    return replace(
+        rows,
+        users=Coded(np.arange(len(left), dtype=np.int32), rows.users.labels[left]),
+        starts=np.searchsorted(owners, np.append(left, len(rows.users.labels))).astype(np.int64),
+        tokens=np.repeat(tokens[order[first]], times),
+        source=_at(rows.source, left),
+        repeated=bool((times > 1).any()),
+    )
+
+
+def _counts(column: pa.ChunkedArray, source: Origin, returns: Returns) -> NDArray[np.int64]:
+    """Counts as whole numbers; what a basket cannot hold is refused."""
+    refuse_nulls(column, "count", source)
+    try:
+        counts = np.asarray(column.cast(pa.float64()).to_numpy())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InvalidInput(
+            f"{source}: column 'count' does not hold numbers; name the column that does with "
+            f"{setting('count')}",
+            code="wrong-column-type",
+        ) from None
+    if (wrong := ~((np.abs(counts) < _MOST) & (counts == np.floor(counts)))).any():
+        raise InvalidInput(
+            f"{source.place(int(wrong.argmax()))}: 'count' is not a whole number, and a basket "
+            f"holds an item so many times; leave {setting('count')} out, so that each row counts "
+            "once",
+            code="invalid-count",
+        )
+    if returns == "refuse" and (counts < 0).any():
+        others = " or ".join(setting("returns", one) for one in ("skip", "net"))
+        raise InvalidInput(
+            f"{source.place(int((counts < 0).argmax()))}: 'count' is below zero; if these are "
+            f"returns, say what becomes of them with {others}",
+            code="invalid-count",
+        )
+    counts = counts.astype(np.int64)
+    return np.maximum(counts, 0) if returns == "skip" else counts
 
 
 def _in_epochs(table: pa.Table, source: Origin) -> SiteRows:

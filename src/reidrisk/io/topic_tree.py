@@ -7,7 +7,8 @@ from reidrisk.core.settings_syntax import offering
 from reidrisk.errors import InvalidInput
 from reidrisk.io.labels import text_of
 from reidrisk.io.layouts import Layout
-from reidrisk.io.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.io.table_files import TEXT
+from reidrisk.io.tables import AnyPath, column_names, read_table
 
 _UTILITIES = {"Standard": 0, "High": 1}
 DIGITS = 18
@@ -107,7 +108,7 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
 def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
     """The place of each row, and its two entries."""
     layout = Layout(header=True)
-    names = column_names(files_of(path, TYPES)[0], layout)
+    names = column_names(path, layout)
     if len(names) != 2:  # noqa: PLR2004
         raise InvalidInput(
             f"{path}: there are {len(names)} columns, but two are needed; remove the others, and "

@@ -1,13 +1,14 @@
 """People from a table: the weight of each token for each user and epoch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import whole_number
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.observations import MISSING
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.randomness import reference_uniforms, uniforms
@@ -36,6 +37,9 @@ class Counts:
         dropped_rows: Their rows.
         absent: Pairs of a user and an epoch without any row, among the users who were kept.
         visits_without_tokens: Visits to domains that have no token.
+        returns: Rows with a count below zero, such as goods that were sent back, that were skipped
+            or added up with others.
+        net_zero: Pairs of a user and a token of which nothing was left when returns were added up.
 
     Example:
         >>> people = rr.data.make_profiles([1, 1, 2], [1, 2, 1], [5, 7, 5], absent="drop")
@@ -52,6 +56,8 @@ class Counts:
     dropped_rows: int = 0
     absent: int = 0
     visits_without_tokens: int = 0
+    returns: int = field(default=0, metadata={IF_SET: True})
+    net_zero: int = field(default=0, metadata={IF_SET: True})
 
     def __str__(self) -> str:
         said = ((name.replace("_", " "), getattr(self, name)) for name in self.__slots__)
@@ -75,6 +81,8 @@ class Profiles:
         absent: What a user gets for an epoch without any row: "missing", nothing is seen; "pad", a
             random set; with "drop" such users have been left out.
         counts: What was read and what was left out.
+        notes: What seems odd in what was read, a sentence each.
+        warnings: Likewise, where figures may be far off for it.
 
     Example:
         >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
@@ -94,6 +102,8 @@ class Profiles:
     present: NDArray[np.bool_]
     absent: Absent
     counts: Counts
+    notes: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
+    warnings: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
 
     @property
     def users(self) -> int:

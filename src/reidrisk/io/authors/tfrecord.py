@@ -20,8 +20,8 @@ from reidrisk.core.parallel import over_blocks
 from reidrisk.errors import InvalidInput
 from reidrisk.io.authors import wire
 from reidrisk.io.labels import is_utf8, not_utf8, text_buffers
-from reidrisk.io.streams import PORTION, Stream
 from reidrisk.io.tables import AnyPath
+from reidrisk.io.unpacking import PORTION, Stream
 
 _SHARD = re.compile(r"tfrecord|-\d+-of-\d+", re.IGNORECASE)
 KINDS = {wire.BYTES: "bytes", wire.FLOATS: "floats", wire.INTS: "whole numbers"}

@@ -1,21 +1,16 @@
-"""Reading plays: a file of the size of the Taste Profile, against pyarrow parsing the same file."""
+"""Reading plays: a file of the size of the Taste Profile, beside polars and pyarrow."""
 
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from benchmarks.inputs import peak
-from benchmarks.tools import table
+from benchmarks.tools import figures, spent
 
 ROWS, USERS, SONGS = 48_373_586, 1_019_318, 384_546
-LIMIT_RATIO, LIMIT_MEBIBYTES = 3, 6 * 1024
-TASKS = ("reidrisk", "pyarrow")
 
 
 def names(count, size, letters, seed):
@@ -65,53 +60,66 @@ def _schema():
     return pa.schema([("user", pa.string()), ("song", pa.string()), ("plays", pa.int64())])
 
 
-def child(task, path, repeat):
-    """Best wall time of some calls in this process, and its peak of memory."""
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        read = ours(path) if task == "reidrisk" else peer(path)
-        times.append(time.perf_counter() - start)
-        del read
-    print(min(times), peak())
-
-
 def ours(path):
     from reidrisk.data import read_plays
 
-    return read_plays(path)
+    people = read_plays(path)
+    return people.users, people.tokens, len(people.members)
 
 
-def peer(path):
-    return csv.read_csv(
+def of_polars(path):
+    """The same matrix: labels numbered in order, counts added, rows sorted."""
+    import polars as pl
+
+    names = ["user", "song", "plays"]
+    rows = pl.read_csv(path, separator="\t", has_header=False, new_columns=names)
+    users, songs = (rows[name].unique().sort() for name in names[:2])
+    numbers = [
+        labels.to_frame(name).with_row_index(f"{name} number")
+        for name, labels in (("user", users), ("song", songs))
+    ]
+    for labels in numbers:
+        rows = rows.join(labels, on=labels.columns[1])
+    keys = ["user number", "song number"]
+    matrix = rows.group_by(keys).agg(pl.col("plays").sum()).sort(keys)
+    return len(users), len(songs), len(matrix)
+
+
+def of_pyarrow(path):
+    """Labels numbered as they come; nothing is added or sorted."""
+    rows = csv.read_csv(
         path,
-        read_options=csv.ReadOptions(autogenerate_column_names=True),
+        read_options=csv.ReadOptions(column_names=["user", "song", "plays"]),
         parse_options=csv.ParseOptions(delimiter="\t"),
     )
+    coded = [rows[name].dictionary_encode().combine_chunks() for name in ("user", "song")]
+    return *(len(one.dictionary) for one in coded), len(rows)
 
 
-def measured(task, path, repeat):
-    code = f"from benchmarks.plays import child; child({task!r}, {str(path)!r}, {repeat})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    return tuple(map(float, done.stdout.split()))
+TASKS = {"reidrisk": ours, "polars": of_polars, "pyarrow, numbers only": of_pyarrow}
 
 
-def main(rows=ROWS, users=USERS, songs=SONGS, repeat=2):
+def main(rows=ROWS, users=USERS, songs=SONGS):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, rows, users, songs)
-        found = {
-            path.stem: {task: measured(task, path, repeat) for task in TASKS}
-            for path in sorted(folder.iterdir())
-        }
-        table(
-            f"{rows:,} plays of {users:,} users",
-            [
-                (form, by["reidrisk"][0], "pyarrow.csv.read_csv", by["pyarrow"][0], LIMIT_RATIO)
-                for form, by in found.items()
-            ],
-        )
-        for form, by in found.items():
-            used = by["reidrisk"][1]
-            said = f"{form}: {used:.0f} MiB, pyarrow {by['pyarrow'][1]:.0f} MiB"
-            print(said + ("" if used < LIMIT_MEBIBYTES else "  above the limit"))
+        found = []
+        for path in sorted(folder.iterdir()):
+            answers = set()
+            for task in TASKS:
+                code = (
+                    f"from benchmarks import reading; print(reading.TASKS[{task!r}]({str(path)!r}))"
+                )
+                took = spent("-c", code)
+                answers.add(took.said)
+                found.append(
+                    (path.stem, task, f"{took.seconds:.1f}", f"{took.processor:.1f}",
+                     f"{took.peak / 2**30:.2f}")
+                )  # fmt: skip
+            assert len(answers) == 1, answers
+    headings = ("file", "who", "seconds", "of processors", "GiB")
+    figures(f"{rows:,} plays of {users:,} users and {songs:,} songs", headings, found)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Format: Parquet.
+"""Open Parquet files, and refuse those that are damaged or far larger than they look.
 
 How much memory a file needs is known before it is unpacked: its metadata says what pages hold. A
 text that repeats is stored once, in a dictionary, so the dictionaries are read too, and where the
@@ -17,10 +17,8 @@ import pyarrow.compute as pc
 from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
 from reidrisk.io.columns import holds_text
-from reidrisk.io.formats.protocol import Head
-from reidrisk.io.labels import is_utf8, not_utf8
-from reidrisk.io.layouts import Layout
-from reidrisk.io.streams import Progress, most_from, refuse_expansion
+from reidrisk.io.labels import is_utf8
+from reidrisk.io.unpacking import most_from, refuse_expansion
 
 MAGIC, SUFFIX = b"PAR1", ".parquet"
 # Names of columns that are not UTF-8 raise a ValueError.
@@ -29,25 +27,8 @@ DAMAGED = (OSError, ValueError, pa.ArrowException)
 TEXT = "BYTE_ARRAY"
 # Bytes that a value takes in memory.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
-# Rows, and bytes of text, that are read at once.
-BATCH, ROOM = 1 << 20, 1 << 28
-
-
-def knows(head: Head) -> bool:
-    """Whether a file is Parquet, by its first bytes or its name."""
-    return head.data.startswith(MAGIC) or head.suffix == SUFFIX
-
-
-def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":  # noqa: A001
-    """Open a file; it has names and types of its own."""
-    del layout, wanted
-    if head.packing is not None:
-        raise InvalidInput(
-            f"{head.file}: a Parquet file is packed in itself and cannot be read inside of "
-            f"{head.packing.kind}; unpack it",
-            code="packed-parquet",
-        )
-    return ParquetTable(head.file)
+# Rows that are read at once.
+BATCH = 1 << 20
 
 
 def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
@@ -115,76 +96,30 @@ def read_back(file: Path, schema: pa.Schema, rows: int, *, types: bool = True) -
             found.read_row_group(groups - 1)
 
 
-@dataclass(frozen=True)
-class ParquetTable:
-    """A Parquet file."""
+def no_text(file: Path) -> tuple[str, int] | None:
+    """The first column and row of a file that hold bytes instead of text, if any do.
 
-    file: Path
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return tuple(parquet_file(self.file).schema_arrow.names)
-
-    @property
-    def lists(self) -> tuple[str, ...]:
-        """The columns that hold lists."""
-        schema = parquet_file(self.file).schema_arrow
-        return tuple(one.name for one in schema if pa.types.is_nested(one.type))
-
-    @property
-    def amounts(self) -> tuple[str, ...]:
-        """The columns that hold numbers."""
-        schema = parquet_file(self.file).schema_arrow
-        return tuple(one.name for one in schema if _is_amount(one.type))
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What to say of the file."""
-        return {"format": "Parquet"}
-
-    def batches(
-        self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
-    ) -> Iterator[pa.Table]:
-        """About a million rows at a time, fewer if they are long.
-
-        Args:
-            names: Of the columns to read.
-            kinds: Ignored: the file has types.
-            progress: Called with the bytes that have been read and all bytes there are.
-        """
-        del kinds
-        opened = parquet_file(self.file)
-        size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
-        with refusing_damage(self.file):
-            room = _rows_at_once(self.file, opened, names)
-            for batch in opened.iter_batches(room, columns=list(names)):
-                table = pa.Table.from_batches([batch]).select(list(names))
-                self._refuse_no_text(table, rows)
-                rows += table.num_rows
-                yield table
-                if progress is not None:
-                    progress(size * rows // total, size)
-        if not rows:
-            yield opened.schema_arrow.empty_table().select(list(names))
-
-    def _refuse_no_text(self, table: pa.Table, before: int) -> None:
-        """Refuse strings that are not UTF-8: in damaged files, Arrow does not check."""
-        for name in table.column_names:
-            column = table[name]
-            if not holds_text(column.type):
-                continue
-            raw = column.cast(pa.large_binary())
-            try:
-                raw.cast(pa.large_string())
-            except pa.ArrowInvalid:
-                texts = enumerate(raw)
-                row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
-                place = f"{self.file}, row {before + row + 1}"
-                raise InvalidInput(not_utf8(place, repr(name)), code="not-utf8") from None
+    Args:
+        file: Which.
+    """
+    rows = 0
+    for batch in parquet_file(file).iter_batches(BATCH):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if holds_text(column.type) or pa.types.is_binary(column.type):
+                texts = enumerate(column.cast(pa.large_binary()).to_pylist())
+                wrong = next((row for row, text in texts if not is_utf8(text or b"")), None)
+                if wrong is not None:
+                    return name, rows + wrong
+        rows += batch.num_rows
+    return None
 
 
-def _is_amount(kind: pa.DataType) -> bool:
+def is_amount_type(kind: pa.DataType) -> bool:
+    """Whether a type is one of numbers.
+
+    Args:
+        kind: Of a column.
+    """
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     )
@@ -201,29 +136,40 @@ class _Part:
     longest: int
 
 
-def _rows_at_once(file: Path, opened: Any, names: Collection[str]) -> int:
-    """How many rows can be read at once; a file that unpacks to far too much is refused.
+def check_pages(file: Path, names: Collection[str]) -> None:
+    """Refuse a file that unpacks to far too much, or whose pages do not have their checksums.
 
     Args:
         file: Which.
-        opened: The same, opened.
         names: Of the columns to read.
     """
-    size, notes = file.stat().st_size, opened.metadata
-    groups = range(notes.num_row_groups)
-    refuse_expansion(file, sum(notes.row_group(group).total_byte_size for group in groups), size)
-    leaves = {place: one.path for place, one in enumerate(notes.schema)
-              if one.path in names or one.path.partition(".")[0] in names}  # fmt: skip
-    looked = _with_dictionaries(file, notes.schema, leaves)
-    parts = [part for group in groups for part in _parts(looked, group, leaves)]
-    given = sum(part.size for part in parts)
-    refuse_expansion(file, given, size)
-    if given + sum(part.longest * part.values for part in parts) > most_from(size):
+    _check_expansion(file, names)
+    # DuckDB looks at no checksum.
+    with refusing_damage(file):
+        for _ in parquet_file(file).iter_batches(BATCH, columns=list(names)):
+            pass
+
+
+def _check_expansion(file: Path, names: Collection[str]) -> None:
+    """Refuse a file that unpacks to far too much."""
+    opened, size = parquet_file(file), file.stat().st_size
+    with refusing_damage(file):
+        notes = opened.metadata
+        groups = range(notes.num_row_groups)
+        total = sum(notes.row_group(group).total_byte_size for group in groups)
+        refuse_expansion(file, total, size)
+        leaves = {place: one.path for place, one in enumerate(notes.schema)
+                  if one.path in names or one.path.partition(".")[0] in names}  # fmt: skip
+        looked = _with_dictionaries(file, notes.schema, leaves)
+        parts = [part for group in groups for part in _parts(looked, group, leaves)]
+        given = sum(part.size for part in parts)
+        refuse_expansion(file, given, size)
+        if given + sum(part.longest * part.values for part in parts) <= most_from(size):
+            return
         for part in (part for part in parts if part.longest):
             for batch in looked.iter_batches(BATCH, row_groups=[part.group], columns=[part.path]):
                 given += _written_out(batch.column(0))
                 refuse_expansion(file, given, size)
-    return max(1, min(BATCH, ROOM // max((1, *(part.longest for part in parts)))))
 
 
 def _with_dictionaries(file: Path, schema: Any, leaves: Mapping[int, str]) -> Any:

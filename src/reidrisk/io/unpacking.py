@@ -1,10 +1,14 @@
-"""Unpack compressed files as streams.
+"""Unpack and recode files with the standard library.
 
 Nothing is trusted: a packed file may end early or be far larger than it looks, and a file may
 change while it is read.
 """
 
+import bz2
+import codecs
+import lzma
 import os
+import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,13 +20,30 @@ from typing import Any, Self
 import pyarrow as pa
 
 from reidrisk.core.files import existing_file
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput, TooLarge
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of the file have been read, and how many there are."""
 
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-DAMAGED = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError)
+_ZIP = b"PK\x03\x04"
+# What a packed file begins with, its kind, and the suffix it usually has.
+MAGIC = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"BZh": ("bz2", ".bz2"),
+    b"\xfd7zXZ\0": ("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
+    _ZIP: ("zip", ".zip"),
+}
+_OLD_SHEET = b"\xd0\xcf\x11\xe0"
+# Files inside of a workbook by which it is known.
+_WORKBOOKS = {"xl/workbook.xml", "xl/workbook.bin", "content.xml"}
+SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
+DAMAGED = (
+    OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
+    NotImplementedError,
+)  # fmt: skip
+UTF_8 = "utf-8"
 # Tables as people write them shrink to a tenth, logs of one and the same line to a hundredth.
 MOST_TIMES, ANY_TIMES_UNTIL = 200, 1 << 28
 _ALLOWED = "REIDRISK_MOST_EXPANSION"
@@ -32,7 +53,7 @@ GIBIBYTE, MEBIBYTE = 1 << 30, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class _Packing:
     """How the bytes of a file are packed, and the name of what is inside."""
 
     kind: str
@@ -47,9 +68,11 @@ class Stream:
         self.size, self._given = self.file.stat().st_size, 0
         self._stack = ExitStack()
         self._raw: Any = self._stack.enter_context(self.file.open("rb"))
-        start = self._raw.read(len(ZIP))
+        start = self._raw.read(max(map(len, MAGIC)))
         self._raw.seek(0)
-        self.packing: Packing | None = None
+        self.packing: _Packing | None = None
+        self.sheet = start.startswith(_OLD_SHEET)
+        """Whether it is a workbook of a spreadsheet, which is not unpacked."""
         self._unpacked: Any = self._raw
         try:
             self._unpack(start)
@@ -89,12 +112,22 @@ class Stream:
 
     def _unpack(self, start: bytes) -> None:
         name = self.file.name
-        if start.startswith(GZIP):
-            self.packing = Packing("gzip", name.removesuffix(".gz").removesuffix(".GZ"))
-            self._unpacked = self._stack.enter_context(pa.CompressedInputStream(self._raw, "gzip"))
-        elif start == ZIP:
+        kind, suffix = next(
+            (found for sign, found in MAGIC.items() if start.startswith(sign)), ("", "")
+        )
+        if kind == "zip":
             self._open_zip()
-        elif name.lower().endswith((".gz", ".zip")):
+        elif kind:
+            inside = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+            self.packing = _Packing(kind, inside)
+            # Arrow reads gzip and zstd several times as fast as the standard library.
+            opened = (
+                bz2.BZ2File(self._raw) if kind == "bz2"
+                else lzma.LZMAFile(self._raw) if kind == "xz"  # noqa: SIM115  the stack closes it
+                else pa.CompressedInputStream(self._raw, kind)
+            )  # fmt: skip
+            self._unpacked = self._stack.enter_context(opened)
+        elif name.lower().endswith(SUFFIXES):
             raise InvalidInput(
                 f"{self.file}: this is not a {name.rpartition('.')[2]} file, whatever its name "
                 "says; copy it again, or give it the name of what it is",
@@ -104,9 +137,13 @@ class Stream:
     def _open_zip(self) -> None:
         try:
             archive = self._stack.enter_context(zipfile.ZipFile(self._raw))
+            if _WORKBOOKS & {*archive.namelist()}:
+                self.sheet = True
+                self._raw.seek(0)
+                return
             inside = [one for one in archive.infolist() if _is_content(one)]
             if len(inside) == 1:
-                self.packing = Packing("zip", Path(inside[0].filename).name)
+                self.packing = _Packing("zip", Path(inside[0].filename).name)
                 self._unpacked = self._stack.enter_context(archive.open(inside[0]))
                 return
         except RuntimeError:
@@ -122,6 +159,77 @@ class Stream:
             f"{self.file}: there must be one file inside, and there are {names}{more}; unpack it, "
             "and give the file you want",
             code="several-files",
+        )
+
+
+def plain_copy(file: Path, target: Path, encoding: str) -> Path:
+    """Write the text of a file, unpacked and as UTF-8 without a mark, to another file.
+
+    Args:
+        file: The file, packed or not.
+        target: Is written; its folder is private.
+        encoding: Of the text.
+    """
+    read = None if encoding == UTF_8 else codecs.getincrementaldecoder(encoding)()
+    with Stream(file) as stream, target.open("xb") as copy:
+        while data := stream.read(PORTION):
+            _refuse_full(target, len(data))
+            text = data if read is None else _recoded(file, read, data, final=False)
+            copy.write(text if copy.tell() else text.removeprefix(codecs.BOM_UTF8))
+        if read is not None:
+            copy.write(_recoded(file, read, b"", final=True))
+    return target
+
+
+def _recoded(file: Path, read: codecs.IncrementalDecoder, data: bytes, *, final: bool) -> bytes:
+    try:
+        return read.decode(data, final).encode()
+    except UnicodeError:
+        raise InvalidInput(
+            f"{file}: the file is not in the encoding that it was said to have; say another one "
+            f"with {setting('encoding')}, or convert it to UTF-8",
+            code="not-utf8",
+        ) from None
+
+
+def has_mixed_ends(file: Path) -> bool:
+    """Whether some lines of a file end as those of Windows and others do not.
+
+    Args:
+        file: A plain text.
+    """
+    pairs = feeds = 0
+    last = b""
+    with file.open("rb") as text:
+        while data := text.read(PORTION):
+            feeds += data.count(b"\n")
+            pairs += data.count(b"\r\n") + (last == b"\r" and data.startswith(b"\n"))
+            last = data[-1:]
+    return 0 < pairs < feeds
+
+
+def write_one_line_end(target: Path) -> None:
+    """Replace line ends of Windows within a private copy; it only gets shorter.
+
+    Args:
+        target: The copy.
+    """
+    with target.open("r+b") as copy, target.open("rb") as old:
+        rest = b""
+        while data := old.read(PORTION):
+            # A line end that is cut in two goes to the next portion.
+            data, rest = rest + data, b"\r" if data.endswith(b"\r") else b""
+            copy.write(data[: len(data) - len(rest)].replace(b"\r\n", b"\n"))
+        copy.write(rest)
+        copy.truncate()
+
+
+def _refuse_full(target: Path, size: int) -> None:
+    if shutil.disk_usage(target.parent).free < size:
+        raise TooLarge(
+            f"{target.parent}: the disk has no room for what is unpacked; make room, or name a "
+            "folder with more room in TMPDIR",
+            code="out-of-disk",
         )
 
 

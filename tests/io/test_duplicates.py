@@ -5,14 +5,15 @@ import tempfile
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 from tests.snapshots import refuses
 
 from reidrisk import ParquetRows
-from reidrisk.errors import TooLarge
-from reidrisk.io import twins
+from reidrisk.core.machine import limited
+from reidrisk.io.duplicates import ascend, first_duplicate
 from reidrisk.io.find_users import rows_of_users
-from reidrisk.io.twins import ascend, hashes_of
 
 USERS = 300
 
@@ -28,14 +29,12 @@ def names(kind, order):
     return [f"person {user:03}" if kind == "text" else int(user) * 7919 - 400_009 for user in order]
 
 
-@pytest.fixture(params=["memory", "disk"])
-def room(request, monkeypatch, tmp_path_factory):
-    """Where numbers of users are gathered, of which nothing is left."""
+@pytest.fixture
+def room(monkeypatch, tmp_path_factory):
+    """Where users are gathered, of which nothing is left."""
     place = tmp_path_factory.mktemp("room")
     monkeypatch.setattr(tempfile, "tempdir", str(place))
-    if request.param == "disk":
-        monkeypatch.setattr(twins, "BUCKET", 16)
-    yield request.param
+    yield place
     assert not list(place.iterdir())
 
 
@@ -68,26 +67,35 @@ def test_twins_are_refused_by_file_and_row_and_without_their_name(
     assert str(users[one]) not in str(wrong.value).replace(str(tmp_path), "")
 
 
-def test_numbers_that_collide_by_chance_are_no_twins(tmp_path, monkeypatch, room):
-    rows = write(tmp_path, names("text", np.random.default_rng(3).permutation(USERS)))
-    real = hashes_of
-    monkeypatch.setattr(twins, "hashes_of", lambda users: real(users) % np.uint64(50))
-    assert rows_of_users(rows, np.array(["person 007"], object)).tolist() != [-1]
-
-
 def test_users_that_ascend_need_no_room(tmp_path, monkeypatch):
-    monkeypatch.setattr("reidrisk.io.find_users.refuse_stored_twins", None)
+    monkeypatch.setattr("reidrisk.io.find_users.first_duplicate", None)
     rows = write(tmp_path, names("number", range(USERS)))
     assert rows_of_users(rows, np.array(names("number", [200]))).tolist() == [200]
 
 
-def test_too_little_room_is_said(tmp_path, monkeypatch):
-    rows = write(tmp_path, names("number", np.random.default_rng(3).permutation(USERS)))
-    monkeypatch.setattr(twins, "BUCKET", 16)
-    usage = type("Usage", (), {"free": 100})
-    monkeypatch.setattr(twins.shutil, "disk_usage", lambda _: usage)
-    with refuses("out-of-disk", TooLarge):
-        rows_of_users(rows, np.array([1]))
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=30), st.integers(1, 9))
+def test_the_first_duplicate_is_that_of_a_dictionary(users, size):
+    seen, wanted = {}, None
+    for row, user in enumerate(users):
+        if (first := seen.setdefault(user, row)) != row:
+            wanted = (first, row)
+            break
+
+    def over_users(work):
+        for start in range(0, len(users), size):
+            work(start, pa.array(users[start : start + size]))
+
+    assert first_duplicate(over_users, pa.int64()) == wanted
+
+
+def test_more_users_than_fit_into_memory_go_to_disk(room):
+    def over_users(work):
+        for start in range(0, 8 << 20, 1 << 20):
+            work(start, pa.array(np.arange(start, start + (1 << 20)) * 7919 % (8 << 20)))
+
+    with limited(1 << 20):
+        assert first_duplicate(over_users, pa.int64()) is None
 
 
 def test_texts_and_numbers_meet_where_they_are_the_same(tmp_path):
@@ -101,17 +109,6 @@ def test_texts_and_numbers_meet_where_they_are_the_same(tmp_path):
     assert found.tolist() == [0, 1, -1, 2, -1, -1, 3, -1, -1]
     text = write(two, ["007", "7", "x"])
     assert rows_of_users(text, np.array([7, 8])).tolist() == [1, -1]
-
-
-def test_hashes_spread_over_all_bits():
-    for users in (pa.array(range(4096)), pa.array(names("text", range(4096)), pa.large_string())):
-        hashes = hashes_of(users)
-        assert len(np.unique(hashes)) == 4096
-        for shift in (0, 24, 52):
-            counts = np.bincount((hashes >> np.uint64(shift)).astype(int) & 15, minlength=16)
-            assert counts.min() > 150
-    sliced = pa.array(["a", "b", "cc", "d"], pa.large_string())
-    assert hashes_of(sliced[1:3]).tolist() == hashes_of(sliced).tolist()[1:3]
 
 
 def test_ascending_is_strict():

@@ -1,0 +1,114 @@
+"""How a text is cut: lines above a table, and headers of several lines."""
+
+import warnings
+
+import pytest
+from tests.cli.tools import run
+from tests.snapshots import refuses
+
+from reidrisk.data import Layout, plays_layout, read_plays
+from reidrisk.errors import Assumed
+from reidrisk.io.tables import open_tables
+
+ROWS = [("ann", "rye", "1"), ("bob", "tea", "2"), ("ann", "oil", "3")]
+TABLE = "user,item,count\n" + "".join(",".join(row) + "\n" for row in ROWS)
+
+TITLES = {
+    "a line": ("Sales of May\n", 1),
+    "several lines": ("Sales\n\nby customer, all shops\n\n", 3),
+    "as spreadsheets write it": ("Sales of May,,\n,,\nmade by hand,,\n", 3),
+    "with quotes": ('The "best" sales\n', 1),
+    "a quote that is never closed": ('5" screws\n', 1),
+    "ten lines": ("Sales\n" * 10, 10),
+}
+
+
+def saved(path, text):
+    path.write_bytes(text.encode())
+    return path
+
+
+def cells(path, **layout):
+    with open_tables(path, Layout(**layout)) as opened:
+        (file,) = opened.files
+        return file.names, opened.run(f"from {file.relation}")
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_title_is_left_out_and_said(tmp_path, title, end, separator):
+    lines, count = TITLES[title]
+    text = (lines + TABLE).replace(",", separator).replace("\n", end)
+    path = saved(tmp_path / "t.txt", text)
+    if separator != ",":
+        text = text.replace(f"by customer{separator}", "by customer,")
+    with pytest.warns(Assumed) as said:
+        assert cells(saved(path, text)) == (("user", "item", "count"), ROWS)
+    assert f"skip={count}" in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cells(path, skip=count) == (("user", "item", "count"), ROWS)
+
+
+def test_a_title_is_said_once_by_the_command(tmp_path):
+    path = saved(tmp_path / "t.csv", "Sales of May\n" + TABLE)
+    said = run("inspect", path).stderr
+    assert said.count("warning: ") == said.count("taken for a title") == 1
+    assert "--skip 1" in said
+
+
+def test_rows_are_the_same_with_and_without_a_title(tmp_path):
+    plain = read_plays(saved(tmp_path / "plain.csv", TABLE))
+    path = saved(tmp_path / "t.csv", "Sales of May\n\n" + TABLE)
+    with pytest.warns(Assumed):
+        layout = plays_layout(path)
+    assert layout.skip == 1
+    people = read_plays(path, layout=layout)
+    assert people.ids.tolist() == plain.ids.tolist()
+    assert people.weights.tolist() == plain.weights.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        # The header of R has no name for the first column.
+        ("x,y\n1,a,b\n2,c,d\n3,e,f\n", "ragged-row"),
+        ("x\n1,a\n2,b\n3,c\n", "ragged-row"),
+        ("Sales, May\n" + TABLE, "unclear-header"),
+        ("Sales\n" * 11 + TABLE, "ragged-row"),
+        ("Sales\n" + TABLE.partition("\n")[2], "unclear-header"),
+    ],
+)
+def test_lines_that_may_be_something_else_are_no_title(tmp_path, text, code):
+    with refuses(code):
+        cells(saved(tmp_path / "t.csv", text))
+
+
+def test_a_header_is_no_title_for_lists_below_it(tmp_path):
+    path = saved(tmp_path / "t.csv", "user,week,tokens\n1,1,3;7\n1,2,4;7\n2,1,5;6\n")
+    assert cells(path)[0] == ("user", "week", "tokens")
+
+
+def test_a_title_can_be_ruled_out(tmp_path):
+    path = saved(tmp_path / "t.csv", "Sales\n" + TABLE)
+    with refuses("ragged-row"):
+        cells(path, skip=0, header=True)
+    with refuses("empty-file"):
+        cells(path, skip=10)
+    with refuses("out-of-range"):
+        Layout(skip=-1)
+
+
+def test_messages_count_the_lines_of_a_title(tmp_path):
+    path = saved(tmp_path / "t.csv", 'The "best" sales\n\n' + TABLE + "bob,oil\n")
+    with pytest.warns(Assumed), refuses("ragged-row"):
+        cells(path)
+
+
+def test_a_header_may_have_several_lines(tmp_path):
+    path = saved(tmp_path / "t.csv", '"user\nid","item"\n1,rye\n2,"tea\nleaf"\n3,oil\n')
+    rows = [("1", "rye"), ("2", "tea\nleaf"), ("3", "oil")]
+    assert cells(path, header=True) == (("user\nid", "item"), rows)
+    path = saved(tmp_path / "t.csv", 'Sales\n"user\nid","item"\n1,rye\n2,"tea\nleaf"\n3,oil\n')
+    assert cells(path, header=True, skip=1) == (("user\nid", "item"), rows)
