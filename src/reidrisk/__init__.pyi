@@ -52,6 +52,10 @@ from .errors import (
 from .estimates import (
     Estimate as Estimate,
 )
+from .io.inspect import (
+    Inspection as Inspection,
+    inspect as inspect,
+)
 from .io.parquet_rows import (
     ParquetRows as ParquetRows,
 )
@@ -87,6 +91,8 @@ from .study import (
     Study as Study,
     compare as compare,
     explain as explain,
+    items as items,
+    link as link,
 )
 from .theory import (
     RepresentationMatrix as RepresentationMatrix,

@@ -48,7 +48,10 @@ def test_the_verdict_begins_with_who_is_alone(found):
     assert first.text.startswith(f"{found.unique} people of 400, ")
     assert "alone with their town, age and sex" in first.text
     assert f"{found.groups} times as often" in best.text
-    assert "3,000 people of the register" in register.text
+    found_in, records = found.register.found, found.people
+    assert (
+        f"The register of 3,000 people has the values of {found_in} of {records}" in register.text
+    )
     assert promise.warns
     assert "promises nothing" in promise.text
 
@@ -135,7 +138,7 @@ def test_exact_figures_have_no_ranges():
     assert "knows the 2 rarest points (item) of a person" in unicity_text.verdict(found)[0].text
     shown = [one.heading for one in unicity.sections(found)[0].exhibits[0].columns]
     assert not any("interval" in heading for heading in shown)
-    assert "1 of them have fewer than 2 points" in unicity_text.basis(found)
+    assert "1 of them has fewer than 2 points and is in no such figure" in unicity_text.basis(found)
 
 
 def test_hostile_names_do_nothing(tmp_path):

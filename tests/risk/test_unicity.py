@@ -255,7 +255,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         (BAG, {"rounding": (10,)}, "column-not-found"),
         (BAG, {"item": "sang"}, "column-not-found"),
         ({"user": [], "item": []}, {}, "empty-table"),
-        ({"user": ["a", None], "item": ["x", "y"]}, {}, "empty-cell"),
+        ({"user": [None, ""], "item": ["x", "y"]}, {}, "missing-user"),
         ({"user": ["a", "b"], "item": ["x", None]}, {}, "empty-cell"),
         (HISTORY, {"user": "who", "epoch": "when", "coarsen": ["year"]}, "unknown-choice"),
         (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "invalid-timestamp"),
@@ -284,7 +284,7 @@ def test_figures_can_be_asked_for():
 
 
 def test_a_frame_has_a_row_for_each_figure(monkeypatch):
-    monkeypatch.setattr("reidrisk.risk.tables._unicity.frame", list)
+    monkeypatch.setattr("reidrisk.risk.tables.records.frame", lambda rows, _of: rows)
     one, two = measured([(1, 1), (2, 1)], points=(1, 2), known="rarest").to_frame()
     assert (one["singled_out"], one["right"], one["assessed"]) == (0, 0.5, 2)
     assert (two["singled_out_low"], two["right_high"], two["not_assessed"]) == (None, None, 2)

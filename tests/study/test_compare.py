@@ -126,8 +126,8 @@ def test_a_level_that_cannot_be_had_is_said():
     assert found.differences[0].change.level == pytest.approx(0.9)
     assert "Some intervals hold with 90 % only" in said.explained(found)
     assert "(90 % interval)" in str(found)
-    assert said.level(found) == "90 %"
-    assert said.level(compare(*PAIR)) == "95 %"
+    assert said.interval_heading(found) == "90 % interval"
+    assert said.interval_heading(compare(*PAIR)) == "95 % interval"
 
 
 def test_attacks_of_one_name_keep_their_order():

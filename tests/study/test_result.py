@@ -17,7 +17,7 @@ from tests.snapshots import refuses
 from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
 from reidrisk.study.records import plain, typed
-from reidrisk.study.result import Signoff
+from reidrisk.study.result import ADDED, Signoff
 from reidrisk.study.run_store import Stored, checksum_of
 from reidrisk.study.schema import FILE, schema_text
 from reidrisk.study.toml import study_file
@@ -275,7 +275,7 @@ def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path
     assert set(empty) == {
         "inputs",
         "warnings",
-        "analyses",
+        *ADDED,
         *ADDED_LATER,
     }  # none at hand, and what came later
     written, now = json.loads(SEALED.read_bytes()), json.loads(result.to_json())

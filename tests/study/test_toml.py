@@ -88,6 +88,32 @@ def test_two_tables_are_a_source(tmp_path):
     assert shown.study.targets is None
 
 
+def test_two_tables_may_have_other_names_for_columns(tmp_path):
+    (tmp_path / "k.csv").write_text("id,given_name,zip\nu1-a,ann,1\nu2-a,bob,2\n")
+    (tmp_path / "a.csv").write_text("nr,First name,zip\nu2-b,bob,2\n")
+    text = (
+        '[people]\nkind = "linked"\nknown = "k.csv"\nanonymous = "a.csv"\nknown_user = "id"\n'
+        'anonymous_user = "nr"\nuser_pattern = "u([0-9])"\n'
+        'columns = { given_name = "First name", zip = "zip" }\n'
+    )
+    tables = study_file(text, folder=tmp_path).source.tables
+    assert (tables.slot_names, tables.truth.tolist()) == (("given_name", "zip"), [1])
+    (tmp_path / "k.csv").write_text("user,sku,n\nann,tea,2\nbob,jam,1\n")
+    (tmp_path / "a.csv").write_text("user,product,n\nann,tea,1\n")
+    text = (
+        '[people]\nkind = "linked"\nknown = "k.csv"\nanonymous = "a.csv"\ncount = "n"\n'
+        'item = { sku = "product" }\n'
+    )
+    tables = study_file(text, folder=tmp_path).source.tables
+    assert [bag.tolist() for bag in tables.known] == [[1, 1], [0]]
+
+
+def test_a_column_of_two_tables_has_one_name_in_each(tmp_path):
+    text = '[people]\nkind = "linked"\nknown = "k"\nanonymous = "a"\nitem = {a = "b", c = "d"}\n'
+    with refuses("invalid-study-file"):
+        study_file(text, folder=tmp_path)
+
+
 @pytest.mark.parametrize("named", ['columns = {user = "who"}', 'user = "who"\nseparator = ","'])
 def test_people_from_files_are_found_beside_the_study(tmp_path, named):
     (tmp_path / "people.csv").write_text("who,epoch,token\na,1,x\nb,1,y\n")
@@ -187,6 +213,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         ('attacks = ["hamming"]\nmodels = ["hamming"]' + PEOPLE,
          "not-a-likelihood"),
         ('[people]\nkind = "linked"\nknown = "k"', "invalid-study-file"),
+        ('[people]\nkind = "plays"\npath = "x.csv"\nitems = "y"', "invalid-study-file"),
     ],
 )  # fmt: skip
 def test_slips_are_found_with_their_line(text, code):

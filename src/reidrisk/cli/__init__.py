@@ -8,6 +8,7 @@ This module and `signals` import nothing slow, so that Ctrl-C works while the re
 
 import atexit
 import gc
+import sys
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.cli.signals import stoppable
@@ -22,8 +23,8 @@ def main() -> None:
     """Run the command line with the arguments of this process."""
     # Python looks for cycles in everything loaded when it exits, for up to half a second; what is
     # frozen is skipped.
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)
+    atexit.unregister(_freeze)
+    atexit.register(_freeze)
 
     def run() -> None:
         from reidrisk.cli.app import run as run_command
@@ -31,6 +32,12 @@ def main() -> None:
         run_command()
 
     stoppable(run)
+
+
+def _freeze() -> None:
+    # DuckDB's bindings would print everything that is frozen as leaked.
+    if "duckdb" not in sys.modules:
+        gc.freeze()
 
 
 def __getattr__(name: str) -> Any:

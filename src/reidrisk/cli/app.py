@@ -18,7 +18,7 @@ from reidrisk.cli.signals import stopped
 from reidrisk.core.plugins import whose
 from reidrisk.core.sanitize import cleaned
 from reidrisk.core.settings_syntax import speaking
-from reidrisk.errors import ReidriskError, Unverified
+from reidrisk.errors import Assumed, ReidriskError, Unverified
 
 _NO_MEMORY = re.compile(
     r"failed to map segment|cannot allocate memory|can't start new thread|bad_alloc|"
@@ -59,10 +59,10 @@ _COMMANDS = {
     "Data you already have": {
         "inspect": (
             "reidrisk.cli.inspect:inspect",
-            "Show what a file looks like, and the command to run next.",
+            "Show what a file looks like, who is alone in it, and the commands to run next.",
         ),
-        "plays": (
-            "reidrisk.cli.plays:plays",
+        "items": (
+            "reidrisk.cli.items:items",
             "Measure how many people two sites can match if each sees some of their items.",
         ),
         "link": ("reidrisk.cli.link:link", "Find the people of one table in another."),
@@ -97,6 +97,7 @@ _COMMANDS = {
 @click.group(
     cls=LazyGroup,
     parts=_COMMANDS,
+    renamed={"plays": "items"},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="reidrisk %(version)s")
@@ -175,10 +176,14 @@ def _warnings_in_a_line() -> Iterator[None]:
     """Print our own warnings in one line, like errors, without file and line of code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", Unverified)
+        # A command may open a file several times.
+        warnings.simplefilter("once", Assumed)
         usual = warnings.showwarning
 
         def say(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
-            if issubclass(category, Unverified):
+            if issubclass(category, Assumed):
+                click.echo(f"warning: {message}", err=True)
+            elif issubclass(category, Unverified):
                 click.echo(f"reidrisk: {message}", err=True)
             else:
                 usual(message, category, *where, **how)
@@ -190,7 +195,8 @@ def _warnings_in_a_line() -> Iterator[None]:
 def _is_option(name: str) -> bool:
     """Whether the command that runs has this option."""
     context = click.get_current_context(silent=True)
-    return context is None or any(f"--{name}" in one.opts for one in context.command.params)
+    option = f"--{name.replace('_', '-')}"
+    return context is None or any(option in one.opts for one in context.command.params)
 
 
 def _where(wrong: BaseException) -> str:

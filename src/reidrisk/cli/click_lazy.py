@@ -15,13 +15,19 @@ class LazyGroup(click.Group):
     Args:
         parts: By heading and name, in the order of the help: where (`module:command`) and the
             first sentence of its help.
+        renamed: Commands by names that they once had, which still work.
     """
 
     def __init__(
-        self, *arguments: Any, parts: Mapping[str, Mapping[str, tuple[str, str]]], **options: Any
+        self,
+        *arguments: Any,
+        parts: Mapping[str, Mapping[str, tuple[str, str]]],
+        renamed: Mapping[str, str],
+        **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self.parts = parts
+        self._renamed = renamed
         self._places = {name: place for part in parts.values() for name, (place, _) in part.items()}
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -38,6 +44,7 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Check that there is memory to start, unless only help is asked for."""
+        args = [*(self._renamed.get(word, word) for word in args[:1]), *args[1:]]
         asks_for_help = not self._places.keys() & set(args[:1]) or {*ctx.help_option_names} & {
             *args
         }

@@ -71,7 +71,7 @@ def _tell(found: "Comparison", names: tuple[str, str]) -> None:
     from reidrisk.study.text import differences
 
     known = cleaned(found)
-    interval = f"{differences.level(known)} interval"
+    interval = differences.interval_heading(known)
     console.say(differences.verdict(known, names))
     click.echo()
     console.table(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reidrisk.information import CountedInformation
     from reidrisk.learning.progress import Look
     from reidrisk.people.protocol import People
+    from reidrisk.risk.tables.reported import Reported
     from reidrisk.study.result import Decision, OpenSet, Risk
     from reidrisk.study.source import AnySource
 
@@ -56,12 +57,15 @@ def line(text: str) -> None:
     click.echo("\n".join(lines).replace(f"{_WHOLE}%", " %"))
 
 
-def warn(source: "AnySource | CountedInformation") -> None:
+def warn(source: "AnySource | CountedInformation | Reported", *, quiet: bool = True) -> None:
     """Print on stderr why what was read or found is doubtful, even with --quiet.
 
     Args:
         source: What was read or found, perhaps with warnings.
+        quiet: Whether notes, which cast no doubt, are left out.
     """
+    for note in () if quiet else getattr(source, "notes", ()):
+        click.echo(f"note: {note}", err=True)
     doubt(getattr(source, "warnings", ()))
 
 

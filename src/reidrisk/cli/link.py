@@ -1,27 +1,17 @@
 """`reidrisk link` and `attack`: find the people of one table in another."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-import reidrisk as rr
 from reidrisk.cli import console, options
-from reidrisk.cli.run import OUTPUT, Wishes, answer, described, said
-from reidrisk.errors import InvalidInput
+from reidrisk.cli.run import OUTPUT, Wishes, answer, as_run
 
 if TYPE_CHECKING:
     from reidrisk.data import Linked
     from reidrisk.io.layouts import Layout
     from reidrisk.io.linked import Strangers
     from reidrisk.study.source import LinkedSource
-    from reidrisk.study.toml import StudyFile
-
-    Read = tuple[Any, LinkedSource, dict[str, str]]
-    """The section of two tables, the tables, and hashes of their files."""
-
-_Paths = tuple[Path, Path]
-"""Of known rows, and of anonymous ones."""
 
 
 def _strangers(text: str) -> "Strangers | float":
@@ -76,26 +66,31 @@ def attack(
       reidrisk attack seen/ --attack neural --training 50%
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
-    from reidrisk.io.manifest import known_rows, read_manifest
-
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = options.seen_folder(seen)
+
+    from reidrisk.io.manifest import known_rows, read_manifest
+    from reidrisk.study._link import link_study, release_keys
+
     note = read_manifest(folder).note
-    shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
-    shown |= _given(noise, top, noted=bool(note))
-    paths = (known_rows(folder), folder / "anonymous.parquet")
-    shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
-    keys = {
-        "seed": note.get("seed", 0), "attacks": attacks, "slots": slots,
-        "strangers": strangers, "present": present, "training": training,
-    }  # fmt: skip
-    answer(_described(paths, _read(paths, {}), {}, keys, shown), wishes)
+    study = link_study(
+        known_rows(folder), folder / "anonymous.parquet", {}, attacks=attacks, slots=slots,
+        shown=release_keys(noise, top, note), strangers=strangers, present=present,
+        training=training, seed=note.get("seed", 0), comment=as_run(),
+    )  # fmt: skip
+    answer(study, wishes)
 
 
 @click.command()
 @click.argument("known", type=click.Path())
 @click.argument("anonymous", type=click.Path())
-@options.layout("user", "item", "epoch", "columns")
+@options.two_layouts()
+@click.option(
+    "--user-pattern",
+    metavar="REGEX",
+    help="The part of an id that is the user, if ids are written differently: a regular "
+    'expression whose first group matches it, such as "rec-([0-9]+)".',
+)
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
@@ -115,7 +110,7 @@ def link(
     known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
     noise: float | None, top: int | None, strangers: "Strangers | float",
     present: float | None, training: float, output: str | None,
-    layout: "Layout",
+    said: dict[str, Any], user_pattern: str | None,
     *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
@@ -132,6 +127,9 @@ def link(
                             .csv text such as 3;;7); lists of unequal length are baskets
       --columns age,zip     a row for each person: a slot for each of these columns
 
+    A column that has another name in ANONYMOUS is written name=other; quotes stand around a name
+    with a comma or = in it.
+
     Attacks that weigh tokens need to know what showed them: --noise and --top. Empty slots are then
     taken to be chance.
 
@@ -140,77 +138,27 @@ def link(
       reidrisk link known.parquet anonymous.parquet --slots 1,2,4,8 -o run/
       reidrisk link shop-a.csv shop-b.csv --user customer --item product -o run/
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
+      reidrisk link a.csv b.csv --known-user rec_id --anonymous-user id \
+        --user-pattern "rec-([0-9]+)" --columns given_name="First name",surname=last
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
     """  # fmt: skip
+    from reidrisk.io.paired_columns import two_layouts
+    from reidrisk.study._link import link_study, release_keys
+
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
-    shown = _given(noise, top, noted=False)
-    shown = {"kind": "topics", **shown} if shown else {}
-    paths = (Path(known), Path(anonymous))
-    hidden = strangers if isinstance(strangers, float) else 0.0
-    kept: Strangers = "refuse" if strangers == "refuse" else "keep"
-    people = {**said(layout), "strangers": kept}
-    read = _read(paths, people)
-    linked = cast("Linked", read[1].tables)
-    keys = {
-        "seed": 0, "attacks": attacks, "slots": slots,
-        "strangers": hidden, "present": present, "training": training,
-    }  # fmt: skip
-    file = _described(paths, read, people, keys, shown)
+    study = link_study(
+        known, anonymous, said, user_pattern=user_pattern, attacks=attacks, slots=slots,
+        shown=release_keys(noise, top), strangers=strangers, present=present, training=training,
+        seed=0, comment=as_run(),
+    )  # fmt: skip
     if not (quiet or as_json):
-        console.say(" ".join(filter(None, (_taken(paths[0], linked, layout), _kept_apart(linked)))))
-    answer(file, wishes)
+        linked = cast("Linked", cast("LinkedSource", study.source).tables)
+        here, _ = two_layouts(**said)
+        console.say(" ".join(filter(None, (_taken(known, linked, here), _kept_apart(linked)))))
+    answer(study, wishes)
 
 
-def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:
-    """What the options say of the release."""
-    given = {"noise": noise, "top": top}
-    said = {name: value for name, value in given.items() if value is not None}
-    if len(said) == 1 and not noted:
-        raise InvalidInput(
-            "an attack that weighs tokens must know what showed them: --noise and --top belong "
-            "together; give both, or neither",
-            code="missing-option",
-        )
-    return said
-
-
-def _read(paths: _Paths, people: dict[str, Any]) -> "Read":
-    """The two tables, as a study file would name them."""
-    from reidrisk.study.keys import TwoTables
-    from reidrisk.study.toml import read_source
-
-    known, anonymous = map(str, paths)
-    given = {name: value for name, value in people.items() if value is not None}
-    section = TwoTables.model_construct(kind="linked", known=known, anonymous=anonymous, **given)
-    source, inputs = read_source(section)
-    return section, cast("LinkedSource", source), inputs
-
-
-def _described(
-    paths: _Paths,
-    read: "Read",
-    people: dict[str, Any],
-    keys: dict[str, Any],
-    shown: dict[str, Any],
-) -> "StudyFile":
-    """The study file of two tables."""
-    attacks = map(rr.attacks.attack_named, keys["attacks"])
-    if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
-        raise InvalidInput(
-            f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
-            "and the noise (--noise); `reidrisk attacks` tells which attacks need not",
-            code="missing-knowledge",
-        )
-    title = f"Whom {paths[0].name} helps to find in {paths[1].name}"
-    unit = read[1].form
-    # Whole paths: the study file is kept in the run's folder, and paths are relative to the file.
-    known, anonymous = (str(path.resolve()) for path in paths)
-    whole = {"title": title, "unit": unit, "seed": keys["seed"], "targets": "all", **keys}
-    where = {"kind": "linked", "known": known, "anonymous": anonymous, **people}
-    return described(whole, where, shown or None, read)
-
-
-def _taken(path: Path, linked: "Linked", layout: "Layout") -> str:
+def _taken(path: str, linked: "Linked", layout: "Layout") -> str:
     """Which columns are taken for users and items, where nobody said so and files do not."""
     from reidrisk.io.site_tables import site_columns
 

@@ -151,7 +151,7 @@ def output(kind: str, *, holds: tuple[str, ...] = _RUN, **more: Any) -> "Callabl
     An output is refused if it is an input of the command, or cannot be written.
 
     Args:
-        kind: FILE, FOLDER, or PATH, which is a file if it ends in .json.
+        kind: FILE, FOLDER, or PATH, which is a file if it ends in .json or .html.
         holds: Names of the files that a folder gets.
         more: Further arguments of `click.option`.
     """
@@ -170,7 +170,12 @@ def output(kind: str, *, holds: tuple[str, ...] = _RUN, **more: Any) -> "Callabl
 
 def is_file(output: str) -> bool:
     """Whether the answer goes into one file, not a folder."""
-    return output.lower().endswith(".json")
+    return output.lower().endswith(".json") or is_page(output)
+
+
+def is_page(output: str) -> bool:
+    """Whether that file is the report alone."""
+    return output.lower().endswith((".html", ".htm"))
 
 
 def _keep_inputs(kind: str, holds: tuple[str, ...]) -> None:
@@ -210,7 +215,9 @@ def _within(folder: Path, names: tuple[str, ...]) -> list[Path]:
     """Files of a folder, or what stands in its place."""
     if folder.exists() and not folder.is_dir():
         return [folder]
-    return [folder / name for name in names]
+    # A folder that is yet to be made is a name of its own, which no other output may have.
+    own = [] if folder.is_dir() else [folder]
+    return [*own, *(folder / name for name in names)]
 
 
 def _files(path: Path) -> list[Path]:
@@ -265,31 +272,99 @@ _LAYOUT = {
     "epoch": "The column of epochs: weeks, visits.",
     "columns": "Columns that describe a person: age,postcode,genre.",
 }
+_MORE = {
+    "time_format": click.option(
+        "--time-format", metavar="FORM",
+        help='How the column of times is written, if not seen: "%d.%m.%Y %H:%M".'),
+    "returns": click.option(
+        "--returns", type=click.Choice(["refuse", "net", "skip"]), default="refuse",
+        show_default=True, help="Rows with a count below zero: refuse them, add them up with the "
+        "others of the same user and item, or skip them."),
+}  # fmt: skip
+"""What only some commands can be told of a table."""
 
 
 def layout(*parts: str) -> "Callable[..., Any]":
-    """Which column is what, and how the file is cut: the command gets one `layout`."""
+    """Which column is what, and how the file is cut: the command gets one `layout`.
+
+    Args:
+        parts: The columns that the command takes, and `time_format` and `returns`.
+    """
+
+    def made(said: dict[str, Any]) -> dict[str, Any]:
+        from reidrisk.io.layouts import Layout
+
+        if "columns" in said:
+            said["columns"] = tuple(
+                one.strip() for one in (said["columns"] or "").split(",") if one.strip()
+            )
+        return {"layout": Layout(**said)}
+
+    return _laid(parts, _LAYOUT, made)
+
+
+_PAIRED = {
+    "user": "The column of users in both tables.",
+    "known_user": "That of KNOWN, if the two have different names for it.",
+    "anonymous_user": "That of ANONYMOUS.",
+    "item": 'The column of items: songs, products, pages. With =, its name in ANONYMOUS: '
+    'sku="Stock code".',
+    "count": "The column of how often each item came; likewise.",
+    "epoch": "The column of epochs, weeks or visits; likewise.",
+    "columns": "Columns that describe a person: age,postcode. With =, the name in ANONYMOUS: "
+    'given_name="First name",surname=last.',
+}  # fmt: skip
+
+
+def two_layouts() -> "Callable[..., Any]":
+    """Which column is what in two tables: the command gets `said`, what was told of them."""
+
+    def made(said: dict[str, Any]) -> dict[str, Any]:
+        from reidrisk.io.paired_columns import parse_pair, parse_pairs
+
+        for name in ("user", "item", "count", "epoch"):
+            said[name] = None if said[name] is None else parse_pair(said[name])
+        said["columns"] = {} if said["columns"] is None else parse_pairs(said["columns"])
+        return {"said": said}
+
+    return _laid((*_PAIRED, "time_format", "returns"), _PAIRED, made)
+
+
+def _laid(
+    parts: tuple[str, ...], texts: dict[str, str], made: "Callable[[dict[str, Any]], Any]"
+) -> "Callable[..., Any]":
+    """Options of tables, for a command that gets what is made of them.
+
+    Args:
+        parts: The options, by their names in Python.
+        texts: The help of those that name columns.
+        made: Makes arguments of the command from what was said.
+    """
 
     def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
         @functools.wraps(command)
         def with_layout(*arguments: Any, **given: Any) -> Any:
-            from reidrisk.io.layouts import Layout
-
-            said = {name: given.pop(name) for name in (*parts, "header", "separator")}
-            if "columns" in said:
-                said["columns"] = tuple(
-                    one.strip() for one in (said["columns"] or "").split(",") if one.strip()
-                )
-            return command(*arguments, layout=Layout(**said), **given)
+            cut = ("header", "separator", "encoding", "skip", "where")
+            said = {name: given.pop(name) for name in (*parts, *cut)}
+            return command(*arguments, **made(said), **given)
 
         offered = [
             # From the last to the first of the help, as above.
+            *(_MORE[part] for part in reversed(parts) if part in _MORE),
+            click.option("--where", metavar="CONDITION",
+                         help="Take only rows that meet it, an SQL expression over the names of "
+                         "columns: \"Quantity > 0 and Country = 'France'\"."),
+            click.option("--skip", metavar="LINES", type=click.IntRange(min=0),
+                         help="Lines above the table, such as a title, if not recognised."),
+            click.option("--encoding", metavar="NAME",
+                         help="Of a text that is not UTF-8: latin-1, cp1252, utf-16."),
             click.option("--separator", metavar="SIGN", help="Between columns, if not guessed."),
             click.option("--header/--no-header", default=None,
                          help="Whether the first line names the columns, if not guessed. Without "
                          "names, columns are 1, 2, 3."),
-            *(click.option(f"--{part}", metavar="NAME,NAME" if part == "columns" else "COLUMN",
-                           help=_LAYOUT[part]) for part in reversed(parts)),
+            *(click.option(f"--{part.replace('_', '-')}", help=texts[part],
+                           metavar="NAME,NAME" if part == "columns" else "COLUMN")
+              for part in reversed(parts) if part in texts),
         ]  # fmt: skip
         for option in offered:
             with_layout = option(with_layout)

@@ -23,7 +23,7 @@ _LONG = {"user", "epoch", "token"}
 _HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
 _TAKEN = {
     "targets", "taxonomy", "seed", "output", "quiet", "user", "item", "count", "epoch", "header",
-    "separator", "synthetic", "epochs", "people_seed", "shards",
+    "separator", "encoding", "skip", "synthetic", "epochs", "people_seed", "shards",
 }  # fmt: skip
 """Options of all these commands; a parameter of this name has another."""
 
@@ -62,7 +62,9 @@ def _command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
         said = {key: value for key, value in said.items() if value is not None}
         _release(name, said, people, **given)
 
-    command: Callable[..., None] = options.layout("user", "item", "count", "epoch")(run)
+    command: Callable[..., None] = options.layout(
+        "user", "item", "count", "epoch", "time_format", "returns"
+    )(run)
     # Reversed, since click lists first what was applied last.
     for decorate in reversed(_common(offered)):
         command = decorate(command)
@@ -300,7 +302,7 @@ def _people(
     """The people of a file, a table of epochs and tokens or one of items; or synthetic ones."""
     from reidrisk import data
     from reidrisk.io.column_roles import like
-    from reidrisk.io.tables import TYPES, column_names, files_of
+    from reidrisk.io.tables import column_names
 
     if path is None:
         said = {"users": "synthetic", "epochs": "epochs", "seed": "people_seed"}
@@ -308,7 +310,7 @@ def _people(
             **{name: value for name, key in said.items() if (value := synthetic[key]) is not None}
         )
     words = None if tokens is None else data.read_taxonomy(tokens)
-    names = [] if layout.named else column_names(files_of(path, TYPES)[0], layout)
+    names = [] if layout.named else column_names(path, layout)
     if all(any(like(name, one) for name in names) for one in _LONG):
         read = data.open_profiles if by_file and Path(path).is_dir() else data.read_profiles
         return read(path, layout=layout, taxonomy=words)

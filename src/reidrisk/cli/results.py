@@ -13,7 +13,7 @@ from reidrisk.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reidrisk.study.doubts import Judgement
+    from reidrisk.study.doubts import JudgedRun, Judgement
     from reidrisk.study.gate import Check, Limits
 
 _EXCEEDED = 3
@@ -171,7 +171,7 @@ def _record(check: "Check") -> dict[str, Any]:
     return {"passed": check.passed, **asdict(check), "figure": figure or None}
 
 
-def _tell(run: str, found: "Judgement") -> None:
+def _tell(run: str, found: "JudgedRun") -> None:
     """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
     from reidrisk.core.sanitize import cleaned
     from reidrisk.study.text.numbers import at_most_beside, in_full, share

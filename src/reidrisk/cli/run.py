@@ -10,24 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidrisk.cli import console, engines, signals
-from reidrisk.cli.options import is_file
+from reidrisk.cli.options import is_file, is_page
 from reidrisk.core.files import append, left_over
 from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 
 if TYPE_CHECKING:
-    from reidrisk.io.layouts import Layout
     from reidrisk.learning.progress import Look
     from reidrisk.study import Result
-    from reidrisk.study.source import Source
     from reidrisk.study.toml import StudyFile
-
-    Read = tuple[Any, Source, dict[str, str]]
-    """A section of people, the source that it names, and hashes of the files."""
 
 
 OUTPUT = (
     "A folder for the run, as `study` makes it, with the report; or result.json alone, if it ends "
-    "in .json."
+    "in .json, or the report alone, if it ends in .html."
 )
 
 
@@ -90,7 +85,7 @@ def run_file(
     from reidrisk.study.run_store import NOTE
     from reidrisk.study.write_matches import USERS, write_users
 
-    console.warn(file.source)
+    console.warn(file.source, quiet=quiet)
     spoken = Path(folder) / engines.LOG
     for log in (Path(folder) / "log.txt", spoken):
         # Where no run left its note, a file of this name is somebody's own.
@@ -177,35 +172,6 @@ class Wishes:
             )
 
 
-def described(
-    keys: dict[str, Any], people: dict[str, Any], release: dict[str, Any] | None, read: "Read"
-) -> "StudyFile":
-    """The study file that a command stands for, as a user would write it.
-
-    Args:
-        keys: What it says besides its sections; strangers or training of zero are left out.
-        people: The section of people, with whole paths.
-        release: The section of the release; None if there is none.
-        read: The people as they were read.
-    """
-    from reidrisk.study.toml import described_study
-
-    shares = {
-        "strangers": _share(keys["strangers"] or None),
-        "present": _share(keys["present"]),
-        "training": _share(keys["training"] or None),
-    }
-    attacks = list(keys["attacks"]) or None  # as the study chooses, if none is named
-    whole = {**keys, "attacks": attacks, **shares, "people": people, "release": release}
-    comment = f"as run: {shlex.join(('reidrisk', *as_typed()))}"
-    return described_study(whole, *read, comment=comment)
-
-
-def _share(value: float | None) -> float | str | None:
-    """A share as study files take it: 1 alone might mean 1 %, so all is 100%."""
-    return "100%" if value == 1 else value
-
-
 def answer(file: "StudyFile", wishes: Wishes) -> None:
     """Run a study and tell what it found: in a folder if there is one, else here and now.
 
@@ -219,13 +185,18 @@ def answer(file: "StudyFile", wishes: Wishes) -> None:
             file, output, command=as_typed(), quiet=wishes.quiet, with_users=wishes.with_users
         )
     else:
-        console.warn(file.source)
+        console.warn(file.source, quiet=wishes.quiet)
         with (
             console.Progress(quiet=wishes.quiet) as progress,
             engines.engine_of(progress) as engine,
         ):
-            result = replace(file.study.run(file.source, engine=engine), inputs=file.inputs)
+            result = file.run(engine)
     _tell(result, file, wishes)
+
+
+def as_run() -> str:
+    """The first line of the study file that a command writes."""
+    return f"as run: {shlex.join(('reidrisk', *as_typed()))}"
 
 
 def as_typed() -> tuple[str, ...]:
@@ -256,17 +227,6 @@ def _word(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def said(layout: "Layout") -> dict[str, Any]:
-    """A layout as keys of a study file.
-
-    Args:
-        layout: Which column is what.
-    """
-    names = ("user", "item", "count", "epoch", "header", "separator")
-    keys = {name: getattr(layout, name) for name in names}
-    return {**keys, "columns": list(layout.columns) or None}
-
-
 def _explain(file: "StudyFile") -> None:
     """What each attack does, a line each."""
     for attack in file.study.attacks:
@@ -277,12 +237,7 @@ def _explain(file: "StudyFile") -> None:
 
 def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
     output = wishes.output
-    if output is not None and is_file(output):
-        from reidrisk.core.files import written_whole
-
-        with written_whole(output) as (part,):
-            part.write_text(found.to_json(), encoding="utf-8")
-    page = None if output is None or is_file(output) else written_page(found, Path(output))
+    page = None if output is None else _written(found, output)
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
@@ -300,7 +255,63 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
         _explain(file)
         if wishes.with_users:
             click.echo(f"Who was named, for your eyes only: {Path(str(output)) / 'users.parquet'}")
-        if page is not None:
-            click.echo(f"All figures: {output}. The report: {page}")
-        elif output is not None:
-            click.echo(f"All figures: {output}. A page: reidrisk report {output}")
+        tell_files(output, page)
+
+
+def save_table(found: "Result", output: str) -> Path | None:
+    """Write what a table shows: into a folder as a run, or as one file.
+
+    Args:
+        found: The result of singling or unicity.
+        output: A folder; or a file, by how its name ends.
+
+    Returns:
+        The page, if one was written.
+    """
+    from reidrisk.study.result import SCHEMA
+    from reidrisk.study.run_store import NOTE, RESULT, found_json, has_schema
+
+    if not is_file(output):
+        note, file = Path(output) / NOTE, Path(output) / RESULT
+        if note.exists():
+            raise InvalidInput(
+                f"{output}: this is the folder of a study, whose result would be replaced; name "
+                "another folder",
+                code="folder-of-study",
+            )
+        if file.is_file() and not has_schema(found_json(file), SCHEMA):
+            raise InvalidInput(_not_ours(file), code="file-not-ours")
+        found.save(output)
+    return _written(found, output)
+
+
+def tell_files(output: str | None, page: Path | None) -> None:
+    """Say where the figures are, and where the page.
+
+    Args:
+        output: A folder or a file, as it was typed.
+        page: The page, if one was written.
+    """
+    if output is None:
+        return
+    if is_page(output):
+        click.echo(f"The report: {page}")
+    elif page is not None:
+        click.echo(f"All figures: {output}. The report: {page}")
+    else:
+        click.echo(f"All figures: {output}. A page: reidrisk report {output}")
+
+
+def _written(found: "Result", output: str) -> Path | None:
+    """Write the page into the folder that has the result, or one of the two as a file."""
+    from reidrisk.core.files import written_whole
+
+    if not is_file(output):
+        return written_page(found, Path(output))
+    if is_page(output):
+        import reidrisk as rr
+
+        return rr.report.html(found, output)
+    with written_whole(output) as (part,):
+        part.write_text(found.to_json(), encoding="utf-8", newline="\n")
+    return None

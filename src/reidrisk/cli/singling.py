@@ -1,6 +1,5 @@
 """`reidrisk singling` and `unicity`: who is alone in a table."""
 
-import json
 import shlex
 import sys
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import console, options
+from reidrisk.cli.run import save_table, tell_files
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from reidrisk.io.layouts import Layout
     from reidrisk.risk import Singling, Unicity
 
-_PAGE = "A page to read and to pass on: one file that needs no network."
+_OUTPUT = (
+    "A folder for result.json and the report, as `link` makes it; or result.json alone, if it ends "
+    "in .json, or the report alone, if it ends in .html."
+)
+_HOLDS = ("result.json", "report.html")
+"""What the folder gets."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -48,7 +53,7 @@ _words.__name__, _numbers.__name__ = "words", "numbers"  # as --help shows them
               help="Name a value only if so many people hold it; 1 names every value.")  # fmt: skip
 @click.option("--records", type=options.Written(), metavar="FILE",
               help="Write k of each record, in the order of FILE, as .parquet.")  # fmt: skip
-@options.output("FILE", help=_PAGE)
+@options.output("PATH", holds=_HOLDS, help=_OUTPUT)
 @options.max_memory()
 @options.as_json()
 @options.quiet()
@@ -58,7 +63,8 @@ def singling(
 ) -> None:  # fmt: skip
     """Show who is alone in a table of people.
 
-    FILE has a row for each person. --columns are what an attacker knows of a person, exactly: how
+    FILE has a row for each person. --columns are what an attacker knows of a person, exactly; if
+    none is named, every column that describes people, as `reidrisk inspect` lists them: how
     many people are alone with it, how large groups of equals are, how often the best attacker is
     right, and which column gives most people away. An empty cell is a value of its own.
 
@@ -67,37 +73,48 @@ def singling(
 
     A value that fewer than --least people hold is personal data, and is counted but not named.
 
+    What -o writes is a result as that of a study: `report`, `gate` and `compare` read it. The gate
+    judges how often the best attacker is right; no more people are alone than that.
+
     \b
     Examples:
       reidrisk singling people.csv --columns age,zip,sex
-      reidrisk singling people.csv --columns age,zip,sex --register census.csv -o singling.html
+      reidrisk singling people.csv --columns age,zip,sex --register census.csv -o run/
+      reidrisk gate run/ --max-risk 5%
     """
     with _origin(file, register) as origin:
         found = rr.singling(
             file,
-            columns=layout.columns,
+            columns=layout.columns or None,
             user=layout.user,
             register=register,
             least=least,
             header=layout.header,
             separator=layout.separator,
+            encoding=layout.encoding,
+            where=layout.where,
+            skip=layout.skip,
         )
+    console.warn(found, quiet=quiet)
     if records is not None:
         _write_records(found, records)
-    if output is not None:
-        rr.report.singling.html(found, output, **origin)
+    result = found.result(**origin)
+    page = None if output is None else save_table(result, output)
     if as_json:
-        _print_json("singling", found.record)
+        click.echo(result.to_json(), nl=False)
     elif not quiet:
+        if not layout.columns:
+            named = ", ".join(found.columns)
+            console.say(f"No columns are named, so all that describe people are known: {named}.")
         _tell_singling(found)
-        _tell_page(output)
+        tell_files(output, page)
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--points", type=options.SIZES, default="1,2,3,4", show_default=True,
               help="How many points of a person the attacker knows.")  # fmt: skip
-@options.layout("user", "item", "epoch", "count")
+@options.layout("user", "item", "epoch", "count", "time_format")
 @click.option("--known", type=click.Choice(["random", "rarest"]), default="random",
               show_default=True, help="Which points the attacker knows.")  # fmt: skip
 @click.option("--coarsen", type=_words, default="", metavar="hour,day,week,month",
@@ -107,7 +124,7 @@ def singling(
 @click.option("--targets", type=options.SIZE, default="10k", show_default=True,
               help="People whose points are known, at random; all, if fewer.")  # fmt: skip
 @options.seed()
-@options.output("FILE", help=_PAGE)
+@options.output("PATH", holds=_HOLDS, help=_OUTPUT)
 @options.max_memory()
 @options.as_json()
 @options.quiet()
@@ -125,9 +142,13 @@ def unicity(
     An attacker who knows some points of a person has singled them out if nobody else has them all.
     People with fewer points are not assessed.
 
+    What -o writes is a result as that of a study: `report`, `gate` and `compare` read it. The gate
+    judges how often a guess among all who have the points is right; no more people are singled out
+    than that. Coarser points are no part of what is judged.
+
     \b
     Examples:
-      reidrisk unicity plays.tsv --points 1,2,4,8 -o unicity.html
+      reidrisk unicity plays.tsv --points 1,2,4,8 -o run/
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
@@ -146,20 +167,25 @@ def unicity(
             seed=seed,
             header=layout.header,
             separator=layout.separator,
+            encoding=layout.encoding,
+            where=layout.where,
+            time_format=layout.time_format,
+            skip=layout.skip,
             progress=progress.read,
         )
-    if output is not None:
-        rr.report.unicity.html(found, output, **origin)
+    console.warn(found, quiet=quiet)
+    result = found.result(**origin)
+    page = None if output is None else save_table(result, output)
     if as_json:
-        _print_json("unicity", found.record)
+        click.echo(result.to_json(), nl=False)
     elif not quiet:
         _tell_unicity(found)
-        _tell_page(output)
+        tell_files(output, page)
 
 
 @contextmanager
 def _origin(*files: str | None) -> "Iterator[dict[str, Any]]":
-    """What a page says about where it came from: files that are read inside."""
+    """What a result says about where it came from: files that are read inside."""
     from reidrisk.study.run_store import hashed_inputs
 
     paths = [Path(one) for one in files if one is not None]
@@ -183,20 +209,8 @@ def _write_records(found: "Singling", path: str) -> None:
         parquet.write_table(pa.table({"k": found.k, **crowd}), part)
 
 
-def _print_json(name: str, record: dict[str, Any]) -> None:
-    from reidrisk.study.result import SCHEMA
-
-    body = {"schema": SCHEMA, name: record}
-    click.echo(json.dumps(body, indent=1, ensure_ascii=False))
-
-
-def _tell_page(output: str | None) -> None:
-    if output is not None:
-        click.echo(f"The page: {output}")
-
-
 def _tell_singling(found: "Singling") -> None:
-    from reidrisk.io.table_columns import column_name
+    from reidrisk.io.column_roles import column_name
     from reidrisk.study.text import singling as words
     from reidrisk.study.text.numbers import exactly, share_with_interval
 
@@ -214,7 +228,7 @@ def _tell_singling(found: "Singling") -> None:
              f"{one.unique:,} of {one.found:,} found", "singling out"),
             ("most with the register", one.journalist.maximum, f"smallest crowd {one.smallest:,}",
              "journalist, maximum"),
-            ("right with the register", one.journalist.average, f"of {one.people:,} people",
+            ("right with the register", one.journalist.average, f"mean of {one.found:,} found",
              "journalist, average"),
         ]  # fmt: skip
     console.table(

@@ -1,5 +1,6 @@
 """Parts that all charts share: styles, axes and curves with intervals."""
 
+from reidrisk.plotting.bars import share_bars
 from reidrisk.plotting.curves import TOLD, alone, over_slots, over_users
 from reidrisk.plotting.style import (
     COLOURS,
@@ -60,5 +61,6 @@ __all__ = [
     "over_slots",
     "over_users",
     "settings",
+    "share_bars",
     "switchable",
 ]

@@ -1,36 +1,14 @@
-"""Bar charts of shares and of bits."""
+"""Bar charts of bits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.plotting import PERCENT, Style, chart, fixed, layer, of, settings
+from reidrisk.plotting import Style, chart, fixed, layer, of, settings
 from reidrisk.report.exhibits import Row, span
 from reidrisk.study.analyses.information import ends, said
 
-_BAR = 26
-_BIT_BAR = 46
-"""Height of a bar, and of one with its name above it."""
-
-
-def share_bars(
-    rows: Sequence[Row], look: Style, what: str, *, axis: str | None = None, colour: int = 0
-) -> Any:
-    """A bar for each row, with its number behind it, since most bars may be short.
-
-    Args:
-        rows: Each with its `label`, its `value` and that in words, `said`.
-        look: Of the chart.
-        what: The shares are of.
-        axis: Title of the axis of labels.
-        colour: The place of the attack whose colour bars have.
-    """
-    base = chart(rows).encode(y=of("label:N", sort=None, title=axis, axis=settings(labelLimit=160)))
-    x = of("value:Q", axis=settings(title=what, labelExpr=PERCENT, tickCount=5))
-    tips = [of("label:N", title=axis or " "), of("said:N", title=what)]
-    return layer(
-        base.mark("bar", color=look.colour(colour), size=15).encode(x=x, tooltip=tips),
-        base.mark("text", align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
-    ).properties(height=_BAR * len(rows))
+_BAR = 46
+"""Height of a bar with its name above it."""
 
 
 def bit_bars(rows: Sequence[Row], look: Style, title: str, names: Sequence[str]) -> Any:
@@ -72,4 +50,4 @@ def bit_bars(rows: Sequence[Row], look: Style, title: str, names: Sequence[str])
         base.mark("rule", color=look.ink, strokeWidth=2).encode(x=of("low:Q", **axis), x2="high:Q"),
         base.mark("text", align="left", dx=6).encode(x=of("beside:Q", **axis), text="said:N"),
         base.mark("text", align="left", baseline="bottom", dy=-9).encode(x=fixed(0), text="what:N"),
-    ).properties(height=_BIT_BAR * len(rows))
+    ).properties(height=_BAR * len(rows))

@@ -18,7 +18,8 @@ from reidrisk.study.text.differences import (
     change,
     changes,
     explained,
-    level,
+    had,
+    interval_heading,
     missing,
     points,
     points_interval,
@@ -26,7 +27,7 @@ from reidrisk.study.text.differences import (
     targets,
     verdict,
 )
-from reidrisk.study.text.numbers import units
+from reidrisk.study.text.numbers import opening
 from reidrisk.study.text.verdict import Sentence
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
@@ -84,7 +85,7 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Section:
             Column(names[0], lambda row: str(row["before_said"]), "before"),
             Column(names[1], lambda row: str(row["after_said"]), "after"),
             Column("Points", lambda row: str(row["points"]), "value"),
-            Column(f"{level(found)} interval", lambda row: str(row["interval"]), "high"),
+            Column(opening(interval_heading(found)), lambda row: str(row["interval"]), "high"),
             words_column("Targets", "targets"),
         ),
         draw=_drawn,
@@ -92,7 +93,7 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Section:
     )  # fmt: skip
     return Section(
         "differences",
-        f"Which attacks are right more often after {units(found, found.slots)}?",
+        f"Which attacks are right more often {had(found)}?",
         exhibits=(exhibit,),
     )
 

@@ -15,7 +15,7 @@ from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.sections import SectionOf, sections
 from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import Interval, interval, share
-from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
+from reidrisk.study.text.verdict import Sentence, basis, large, verdict
 
 # A script element ends at the first `</script`, whatever it holds.
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -63,10 +63,11 @@ def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
         result.title,
         verdict(result),
         basis(result),
-        strongest(result),
+        large(result),
         result.study,
         str(result.study.get("command") or "reidrisk study study.toml -o run/"),
-        result.seed,
+        # Everybody is counted there, so that nothing is left to chance.
+        None if result.singling else result.seed,
         result.assumptions,
         result.not_covered,
         result.inputs,

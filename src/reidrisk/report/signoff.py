@@ -22,7 +22,7 @@ from reidrisk.study.text.numbers import (
     share,
     share_with_interval,
 )
-from reidrisk.study.text.signoff import after, attacker, outcome, size
+from reidrisk.study.text.signoff import attacker, named, outcome, size
 from reidrisk.study.text.verdict import Sentence, basis, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.
@@ -148,7 +148,7 @@ def _matter(result: Result, words: Signoff) -> tuple[_Field, ...]:
         _Field("Recipients", words.recipients),
         _Field("What they are assumed to know", words.knowledge, note=attacker(result)),
         _Field("Before", words.before),
-        _Field("After", after(result)),
+        _Field("After", named(result)),
     )
 
 

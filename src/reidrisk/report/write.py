@@ -52,6 +52,23 @@ def html(
         >>> rr.report.html(result, "report.html").name
         'report.html'
     """
+    return saved(page_of(result, edition, sections, digest), path)
+
+
+def page_of(
+    result: Result,
+    edition: _Edition = "long",
+    sections: Sequence[SectionOf] = (),
+    digest: str | None = None,
+) -> str:
+    """The text of the report, as `html` writes it.
+
+    Args:
+        result: What a study found.
+        edition: As in `html`.
+        sections: As in `html`.
+        digest: As in `html`.
+    """
     if edition not in _EDITIONS:
         raise InvalidInput(
             f"there is no edition {edition!r}; there are {listed(_EDITIONS)}",
@@ -63,13 +80,13 @@ def html(
                 "sections go with the long edition only; leave one of the two out",
                 code="conflicting-arguments",
             )
-        return saved(signoff.render(result, digest), path)
+        return signoff.render(result, digest)
     if digest is not None:
         raise InvalidInput(
             "a digest goes with the sign-off edition only; leave it out",
             code="conflicting-arguments",
         )
-    return saved(page.render(cleaned(result), sections), path)
+    return page.render(cleaned(result), sections)
 
 
 def files(

@@ -31,12 +31,15 @@ from .open_sets import (
     measure_strangers as measure_strangers,
 )
 from .tables._singling import (
-    Singling as Singling,
     singling as singling,
 )
 from .tables._unicity import (
-    Unicity as Unicity,
     unicity as unicity,
+)
+from .tables.records import (
+    Singling as Singling,
+    SinglingRecord as SinglingRecord,
+    Unicity as Unicity,
 )
 from .threat_models import (
     cards as cards,

@@ -6,6 +6,12 @@ from ._explain import (
     Explanation as Explanation,
     explain as explain,
 )
+from ._items import (
+    items as items,
+)
+from ._link import (
+    link as link,
+)
 from .analyses.per_user import (
     Repeats as Repeats,
 )

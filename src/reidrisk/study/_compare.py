@@ -145,14 +145,15 @@ def compare(before: Result, after: Result, *, slots: int | None = None) -> Compa
         >>> print(str(rr.compare(run(0.05), run(0.5))).split(":")[0])
         The second is safer than the first by 1.8 points (0.8 to 2.9)
     """
-    length = _length(before, after, slots)
+    lengths = _lengths(before, after, slots)
     level, ways = min(before.level, after.level), (before, after)
-    first, second = (_named(result.risks, length) for result in ways)
-    kept = [_named(result.credits, length) for result in ways]
+    both = tuple(zip(ways, lengths, strict=True))
+    first, second = (_named(result.risks, length) for result, length in both)
+    kept = [_named(result.credits, length) for result, length in both]
     shared = [name for name in second if name in first]
     if not shared:
         raise InvalidInput(
-            f"the two results have no attack in common after {length} slots; the first has "
+            f"the two results have no attack in common after {lengths[1]} slots; the first has "
             f"{_listed(first)}, the second {_listed(second)}: run one attack in both",
             code="no-common-attack",
         )
@@ -161,7 +162,7 @@ def compare(before: Result, after: Result, *, slots: int | None = None) -> Compa
         after=after.title,
         unit=after.unit,
         level=level,
-        slots=length,
+        slots=lengths[1],
         differences=tuple(
             _difference(
                 (first[name], second[name]), (kept[0].get(name), kept[1].get(name)), ways, level
@@ -174,8 +175,20 @@ def compare(before: Result, after: Result, *, slots: int | None = None) -> Compa
     )
 
 
-def _length(before: Result, after: Result, slots: int | None) -> int:
-    """After how many slots two results are compared."""
+def _lengths(before: Result, after: Result, slots: int | None) -> tuple[int, int]:
+    """After how many slots each of two results is compared.
+
+    All columns of a table of people are known, and leaving one out may be what was changed.
+    """
+    asked = [_question(result) for result in (before, after)]
+    if asked[0] != asked[1]:
+        raise InvalidInput(
+            f"the first result is of {asked[0]} and the second of {asked[1]}, so their figures are "
+            "not of the same attackers; compare two of one kind",
+            code="different-kinds",
+        )
+    if before.singling is not None and slots is None:
+        return before.slots[-1], after.slots[-1]
     both = set(before.slots) & set(after.slots)
     if not both or slots not in {None, *both}:
         wanted = "in common" if slots is None else f"{slots} in common"
@@ -184,7 +197,15 @@ def _length(before: Result, after: Result, slots: int | None) -> int:
             f"{', '.join(map(str, before.slots))}, the second {', '.join(map(str, after.slots))}",
             code="no-common-slots",
         )
-    return max(both) if slots is None else slots
+    length = max(both) if slots is None else slots
+    return length, length
+
+
+def _question(result: Result) -> str:
+    """What was asked: singling and unicity have results of their own."""
+    if result.singling is not None:
+        return "singling"
+    return "a study" if result.unicity is None else "unicity"
 
 
 def _difference(
@@ -197,7 +218,10 @@ def _difference(
     before, after = (risk.estimate for risk in risks)
     pairs = _pairs(kept, results)
     left_out = 0
-    if isinstance(pairs, str):
+    if before.level == after.level == 1:
+        change = Estimate.computed(after.value - before.value, "exact")
+        pairs = ""
+    elif isinstance(pairs, str):
         change = unpaired_difference(before, after, level=level)
     else:
         left_out = _in_one_only(pairs)
@@ -261,25 +285,45 @@ def _listed(figures: Mapping[_Figure, Risk]) -> str:
     return ", ".join(attack for attack, _ in figures) or "none"
 
 
-_TOLD_ELSEWHERE = {"kind", "name", "title", "unit", "attacks", "targets", "slots", "seed", "level"}
+_TOLD_ELSEWHERE = {
+    "kind", "name", "title", "unit", "attacks", "targets", "slots", "seed", "level", "command",
+}  # fmt: skip
 """Keys of a study that a result has itself, and that are no difference in what was measured."""
 
 
 def _changes(before: Result, after: Result) -> Iterator[Change]:
     """In what the studies differ: what results say, the release, all else, files, versions."""
     for name in ("users", "targets", "slots", "unit", "level", "seed"):
+        if name == "slots" and after.singling is not None:
+            continue  # columns are named
         yield from _change(name, getattr(before, name), getattr(after, name))
     first, second = ({**result.study} for result in (before, after))
     yield from _parts("the release", first.pop("release", None), second.pop("release", None))
     yield from _attacks(first.get("attacks"), second.get("attacks"))
     for name in sorted({*first, *second} - _TOLD_ELSEWHERE):
         yield from _parts(name.replace("_", " "), first.get(name), second.get(name))
+    yield from _tables(before, after)
     for what, one, other in (
         ("file", before.inputs, after.inputs),
         ("version of", before.versions, after.versions),
     ):
         for name in sorted({*one, *other}):
             yield from _change(f"{what} {name}", one.get(name), other.get(name))
+
+
+def _tables(before: Result, after: Result) -> Iterator[Change]:
+    """What was counted in two tables of people."""
+    if before.singling is None or after.singling is None:
+        return
+    for what, name in _COUNTED.items():
+        first, second = (getattr(one.singling, name) for one in (before, after))
+        # Counts, of which 0 is one, unlike a setting that is left empty.
+        if first != second:
+            yield Change(what, _said(first), _said(second))
+
+
+_COUNTED = {"people alone": "unique", "groups": "groups", "smallest group": "smallest"}
+"""Of tables of people: in words, and as a record has it."""
 
 
 def _parts(what: str, before: Any, after: Any) -> Iterator[Change]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from reidrisk.core.digest import sha256, sha256_bytes
+from reidrisk.core.digest import IF_SET, sha256, sha256_bytes
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import ArrayRows, BagRows, Rows
@@ -47,7 +47,11 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         said = {name: getattr(thing.codec, name) for name in names if name not in _OF_ARRAYS}
         return {"kind": type(thing).__name__, "values": describe(thing.values), **said}
     if is_dataclass(thing):
-        shown = [part.name for part in fields(thing) if part.init]
+        shown = [
+            part.name for part in fields(thing)
+            if part.init
+            and not (part.metadata.get(IF_SET) and getattr(thing, part.name) == part.default)
+        ]  # fmt: skip
         # A name that is a class variable says which attack or release it is, and is no field.
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}
         values = {name: describe(getattr(thing, name)) for name in shown}

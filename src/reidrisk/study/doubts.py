@@ -12,8 +12,10 @@ from reidrisk.study._compare import MOST_UNASSESSED
 from reidrisk.study.gate import Check, Limits, judge
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.run_store import Stored, found_json
-from reidrisk.study.text.attacks import UNSEEN, not_assessed
-from reidrisk.study.text.numbers import count, listed, percent, unit, units
+from reidrisk.study.text.attacks import no_figure, not_assessed, unseen
+from reidrisk.study.text.numbers import after, count, listed, percent, unit
+from reidrisk.study.text.singling import columns, incomplete_register
+from reidrisk.study.text.unicity import point
 
 _LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""
@@ -31,19 +33,15 @@ _KNOWLEDGE = {"release", "panel", "population"}
 
 @dataclass(frozen=True)
 class Judgement:
-    """A run, judged.
+    """A result, judged.
 
     Attributes:
-        stored: The result that was judged.
-        other: The one that it was compared with, if any.
         checks: Each figure with its limit.
         doubts: Reasons not to trust that it passes.
         aside: What is said besides, and speaks against nothing.
         passed: Whether all figures are below their limits and, if asked for, nobody doubts it.
     """
 
-    stored: Stored
-    other: Stored | None
     checks: tuple[Check, ...]
     doubts: tuple[str, ...]
     aside: tuple[str, ...]
@@ -54,10 +52,42 @@ class Judgement:
         """Figures that are not below their limits."""
         return tuple(check for check in self.checks if not check.passed)
 
+    def __str__(self) -> str:
+        """Whether it passed, and the checks that failed."""
+        failing = "".join(f"; {check.what}" for check in self.failing)
+        return f"{'passed' if self.passed else 'not passed'}: {len(self.checks)} checked{failing}"
+
+
+@dataclass(frozen=True)
+class JudgedRun(Judgement):
+    """A run, judged.
+
+    Attributes:
+        stored: The result that was judged.
+        other: The one that it was compared with, if any.
+    """
+
+    stored: Stored
+    other: Stored | None
+
+
+def judge_result(
+    result: Result, limits: Limits, before: Result | None = None, *, strict: bool = False
+) -> Judgement:
+    """Judge a result, and say what speaks against trusting it.
+
+    Args:
+        result: What is judged.
+        limits: What must not be exceeded.
+        before: Another result, to compare with.
+        strict: Whether a doubt is enough to fail.
+    """
+    return Judgement(*_judged(result, limits, before, (), strict=strict))
+
 
 def judge_run(
     run: str | Path, limits: Limits, *, last: str | Path | None = None, strict: bool = False
-) -> Judgement:
+) -> JudgedRun:
     """Judge the result of a run, and say what speaks against trusting it.
 
     Args:
@@ -68,15 +98,21 @@ def judge_run(
     """
     stored, other = Stored.read(run), None if last is None else Stored.read(last)
     before = None if other is None else other.result
-    checks = judge(stored.result, limits, before)
-    found = (
+    about = (
         *about_file(stored, "the result"),
         *(() if other is None else about_file(other, "the result to compare with")),
-        *doubts(stored.result, checks, limits, before),
     )
+    return JudgedRun(*_judged(stored.result, limits, before, about, strict=strict), stored, other)
+
+
+def _judged(
+    result: Result, limits: Limits, before: Result | None, about: tuple[str, ...], *, strict: bool
+) -> tuple[tuple[Check, ...], tuple[str, ...], tuple[str, ...], bool]:
+    """Checks, doubts, what is said besides, and whether it passed; `about` are doubts of files."""
+    checks = judge(result, limits, before)
+    found = (*about, *doubts(result, checks, limits, before))
     passed = all(check.passed for check in checks) and not (strict and found)
-    aside = tuple(_few_unassessed(stored.result, limits))
-    return Judgement(stored, other, checks, found, aside, passed)
+    return checks, found, tuple(_few_unassessed(result, limits)), passed
 
 
 def doubts(
@@ -86,11 +122,21 @@ def doubts(
     found = (
         *result.warnings,
         *_many_unassessed(result, limits),
+        *_of_tables(result),
         *_weak(result, {check.attack for check in checks if check.attack is not None}),
         *_less_sure(result, checks, before),
         *(_against(result, limits, before) if before is not None else ()),
     )
     return cleaned(found)
+
+
+def _of_tables(result: Result) -> Iterator[str]:
+    """What speaks against figures about a register of the whole population."""
+    register = result.singling.register if result.singling else None
+    if register and not register.found:
+        yield "no record has its values in the register, so no figure about it was judged"
+    if register and register.short:
+        yield incomplete_register(register)[0].removesuffix(".")
 
 
 def about_file(stored: Stored, what: str) -> Iterator[str]:
@@ -119,14 +165,15 @@ def _few_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """A sentence on targets who are in no figure, if they are so few that there is no doubt."""
     worst = _least_assessed(result, limits)
     if worst is not None and 0 < _share_unassessed(worst) <= MOST_UNASSESSED:
-        yield f"{not_assessed(worst)}: {UNSEEN}"
+        yield f"{not_assessed(worst)}: {no_figure(unseen(result))}"
 
 
 def _many_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """Targets of whom one side saw nothing are in no figure."""
     worst = _least_assessed(result, limits)
     if worst is not None and _share_unassessed(worst) > MOST_UNASSESSED:
-        yield f"{not_assessed(worst)}, more than {percent(MOST_UNASSESSED)}: {UNSEEN}"
+        why = no_figure(unseen(result))
+        yield f"{not_assessed(worst)}, more than {percent(MOST_UNASSESSED)}: {why}"
 
 
 def _least_assessed(result: Result, limits: Limits) -> Risk | None:
@@ -186,20 +233,41 @@ def _against(result: Result, limits: Limits, before: Result) -> Iterator[str]:
             f"the other run counts {unit(before)} and this one {unit(result)}: as many of them do "
             "not show as much"
         )
+    yield from _other_knowledge(result, before)
     yield from _not_compared(result, limits, before)
+
+
+def _other_knowledge(result: Result, before: Result) -> Iterator[str]:
+    """Attackers of tables who know something else: that alone changes the figures."""
+    now, then = result.singling, before.singling
+    if now and then and now.columns != then.columns:
+        yield (
+            f"attackers of the other run know {columns(then)} and those of this one "
+            f"{columns(now)}: what is known alone changes the figures"
+        )
+    if result.unicity and before.unicity and result.unicity.point != before.unicity.point:
+        yield (
+            f"a point of the other run is {point(before.unicity)} and one of this run "
+            f"{point(result.unicity)}: what is known alone changes the figures"
+        )
 
 
 def _not_compared(result: Result, limits: Limits, before: Result) -> Iterator[str]:
     """What this run has and the other has not; it may be where the risk has risen."""
     last = before.slots[-1]
-    if limits.slots is None and last < result.slots[-1]:
+    if result.singling is None and limits.slots is None and last < result.slots[-1]:
         yield (
-            f"the other run ends after {units(before, last)} and this one after "
-            f"{units(result, result.slots[-1])}: what comes later was not compared"
+            f"the other run ends {after(before, last)} and this one "
+            f"{after(result, result.slots[-1])}: what comes later was not compared"
         )
     slots = last if limits.slots is None else limits.slots
     now, then = (
-        Counter(risk.attack for risk in one.risks if not risk.setting and risk.slots == slots)
+        Counter(
+            risk.attack
+            for risk in one.risks
+            # All figures of a table of people are of all its columns.
+            if not risk.setting and (risk.slots == slots or one.singling is not None)
+        )
         for one in (result, before)
     )
     new = [attack for attack in now - then if limits.attack in {None, attack}]

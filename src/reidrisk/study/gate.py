@@ -10,13 +10,15 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from reidrisk.core.checks import shown
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.risk.tables.records import REGISTER_MATCH
 from reidrisk.study._compare import compare
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.bounds import bounds_of
-from reidrisk.study.text.numbers import units
+from reidrisk.study.text.numbers import after
 
 _Judged = Literal["lower", "upper"]
 """What attacks did, below which no attacker need stay; or what is proved that none exceeds."""
@@ -116,6 +118,7 @@ def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple
     of_analyses = ChainMap(*(getattr(one, "LIMITS", {}) for one in ANALYSES))
     for part in fields(limits):
         if part.name in of_analyses and (limit := getattr(limits, part.name)) is not None:
+            _refuse_of_table(result, part.name)
             checks += of_analyses[part.name](result, limits, limit)
     if limits.worse_by is not None:
         if before is None:
@@ -130,6 +133,16 @@ def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple
             code="nothing-to-check",
         )
     return tuple(checks)
+
+
+def _refuse_of_table(result: Result, name: str) -> None:
+    """Refuse a limit on figures that only studies have."""
+    if result.singling is not None or result.unicity is not None:
+        raise InvalidInput(
+            f"{setting(name)} is a limit for studies, and this is the result of a table, which has "
+            f"no such figure, so it does not pass; judge it by {setting('max_risk', '1%')}",
+            code="not-measured",
+        )
 
 
 def judged(
@@ -172,7 +185,7 @@ def above(risks: tuple[Risk, ...], limit: float) -> tuple[Risk, ...]:
 def _attacks(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
     """How often each attack is right."""
     for risk in judged(result, slots=limits.slots, attack=limits.attack):
-        what = f"{risk.attack} after {units(result, risk.slots)} among {risk.users:,} users"
+        what = f"{risk.attack} {after(result, risk.slots)} among {risk.users:,} users"
         yield Check("max_risk", what, limit, risk.estimate, risk.attack, risk.slots)
 
 
@@ -191,31 +204,38 @@ def _proved(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
     slots = result.slots[-1] if limits.slots is None else limits.slots
     if slots not in result.slots:
         judged(result, slots=slots)  # says what there is
-    after = f"after {units(result, slots)}"
+    time = after(result, slots)
     # A bound that rests on no model has None for `fits`, and counts.
     bounds = [
         bound for bound in bounds_of(result)
         if bound.side == "upper" and bound.slots >= slots and bound.fits is not False
     ]  # fmt: skip
     if not bounds:
-        what = f"nothing is proved about attackers {after}"
+        what = f"nothing is proved about attackers {time}"
         yield Check("max_risk", what, limit, None, None, slots)
         return
     least = min(bounds, key=lambda bound: bound.high)
     if beaten := _exceeding(result, least):
         what = (
-            f"any attacker {after} ({least.name}): {beaten.attack} exceeds this bound, so what it "
+            f"any attacker {time} ({least.name}): {beaten.attack} exceeds this bound, so what it "
             "assumes does not hold"
         )
         yield Check("max_risk", what, limit, None, None, slots)
         return
-    what = f"any attacker {after} ({least.name})"
+    what = f"any attacker {time} ({least.name})"
     yield Check("max_risk", what, limit, least.estimate, None, slots)
 
 
 def _exceeding(result: Result, bound: Bound) -> Risk | None:
-    """An attack that surely does what the bound says none can."""
-    risks = [risk for risk in result.risks if not risk.setting and risk.slots <= bound.slots]
+    """An attack that surely does what the bound says none can.
+
+    An attacker with a register is right more often among the records in it than among all.
+    """
+    risks = [
+        risk
+        for risk in result.risks
+        if not risk.setting and risk.slots <= bound.slots and risk.attack != REGISTER_MATCH
+    ]
     return next((risk for risk in risks if risk.low > bound.high), None)
 
 
@@ -224,17 +244,20 @@ def _not_worse(result: Result, limits: Limits, limit: float, before: Result) -> 
 
     An attack that is missing now may be the one that would have been right more often.
     """
-    slots = before.slots[-1] if limits.slots is None else limits.slots
-    compared = compare(before, result, slots=slots)
-    after = f"after {units(result, slots)}"
+    # Of two tables of people, whose columns may differ, `compare` knows which figures belong
+    # together.
+    last = None if result.singling is not None else before.slots[-1]
+    compared = compare(before, result, slots=last if limits.slots is None else limits.slots)
+    slots = compared.slots
+    time = after(result, slots)
     yield from (
-        Check("worse_by", f"{one.attack} {after}, more than before", limit, one.change, one.attack,
+        Check("worse_by", f"{one.attack} {time}, more than before", limit, one.change, one.attack,
               slots)
         for one in compared.differences
         if limits.attack in {None, one.attack}
     )  # fmt: skip
     yield from (
-        Check("worse_by", f"{attack} {after} was tried before and is missing now", limit, None,
+        Check("worse_by", f"{attack} {time} was tried before and is missing now", limit, None,
               attack, slots)
         for attack in compared.only_before
         if limits.attack in {None, attack}

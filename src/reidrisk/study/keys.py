@@ -10,16 +10,29 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from reidrisk import data
 from reidrisk.attacks import attack_named
+from reidrisk.core.checks import shown
 from reidrisk.core.plugins import part_at
 from reidrisk.errors import InvalidInput
-from reidrisk.io.layouts import Layout
-from reidrisk.io.linked import Linked
+from reidrisk.io.layouts import Layout, Returns
+from reidrisk.io.linked import RENAMED, Linked
+from reidrisk.io.paired_columns import two_layouts
+from reidrisk.io.tables import is_path
 from reidrisk.people.protocol import People
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
 from reidrisk.study.analyses.protocol import CustomAnalysis
 from reidrisk.study.settings import AfterRelease, Count, ReadBy, Share, Size, named
 from reidrisk.study.study import Study
+
+
+def _attack(given: Any) -> Any:
+    """An attack by its name; in Python it may be the attack itself."""
+    return given if callable(getattr(given, "fit", None)) else named(attack_named).read(given)
+
+
+def _at(folder: Path, given: Any) -> Any:
+    """A path of a study file, which is relative to it; or a table in memory, as Python gives it."""
+    return folder / given if is_path(given) else given
 
 
 def _analyses(tables: Any) -> tuple[CustomAnalysis, ...]:
@@ -68,11 +81,27 @@ class _Laid(_Section):
     epoch: str | None = None
     header: _Flag | None = None
     separator: str | None = None
+    encoding: str | None = None
+    where: str | None = None
+    time_format: str | None = None
+    returns: Returns = "refuse"
+    skip: _Whole | None = Field(default=None, ge=0)
 
     def layout(self, slots: tuple[str, ...] = ()) -> Layout:
         """The layout that these keys say."""
         said = {name: getattr(self, name) for name in _Laid.model_fields}
         return Layout(columns=slots, **said)
+
+
+def layout_keys(layout: Layout) -> dict[str, Any]:
+    """A layout as the keys of a table; what it leaves open is left out.
+
+    Args:
+        layout: Which column is what.
+    """
+    said = {name: (getattr(layout, name), key.default) for name, key in _Laid.model_fields.items()}
+    keys = {name: value for name, (value, default) in said.items() if value != default}
+    return keys | ({"columns": list(layout.columns)} if layout.columns else {})
 
 
 class Synthetic(_Section):
@@ -129,15 +158,15 @@ class Files(_LongTable):
         return data.open_profiles(folder / self.path, **self._choices())
 
 
-class Plays(_Laid):
+class ItemLog(_Laid):
     """A table of user, item and perhaps count: plays, purchases, visits."""
 
-    kind: Literal["plays"]
+    kind: Literal["items", "plays"]
     path: str
 
     def read(self, folder: Path, progress: Callable[[int, int], None] | None = None) -> People:
         """Read the people."""
-        return data.read_plays(folder / self.path, layout=self.layout(), progress=progress)
+        return data.read_plays(_at(folder, self.path), layout=self.layout(), progress=progress)
 
 
 class History(_Section):
@@ -168,37 +197,70 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
+def _pair(column: Any) -> Any:
+    """A column of two tables: its name, or its name in the known table = that in the other."""
+    names = list(column.values()) if isinstance(column, dict) else [column]
+    if len(names) != 1 or not isinstance(names[0], str):
+        raise InvalidInput(
+            "this is the name of a column, or { name in the known table = name in the other }; got "
+            f"{shown(column)}",
+            code="wrong-type",
+        )
+    return column
+
+
+_Pair = Annotated[Any, ReadBy(_pair)]
+
+
 class TwoTables(_Laid):
     """What two sites saw: rows of known users, and rows whose user is wanted."""
 
     kind: Literal["linked"]
     known: str
     anonymous: str
-    columns: list[str] | dict[str, str] = Field(default_factory=list)
+    known_user: str | None = None
+    anonymous_user: str | None = None
+    item: _Pair = None
+    count: _Pair = None
+    epoch: _Pair = None
+    columns: list[_Pair] | dict[str, str] = Field(default_factory=list)
+    user_pattern: str | None = None
     strangers: Literal["keep", "refuse"] = "keep"
+
+    def layouts(self) -> tuple[Layout, Layout]:
+        """The layout of the known table, and that of the anonymous one."""
+        said = {name: getattr(self, name) for name in _Laid.model_fields}
+        slots = () if self._renamed else self.columns
+        users = {name: getattr(self, name) for name in ("known_user", "anonymous_user")}
+        return two_layouts(columns=slots, **users, **said)
+
+    @property
+    def _renamed(self) -> dict[str, str]:
+        """Names of our columns in both files, if that is what `columns` says."""
+        if isinstance(self.columns, dict) and RENAMED.issuperset(self.columns):
+            return self.columns
+        return {}
 
     def read(self, folder: Path) -> Linked:
         """Read the tables."""
-        renamed = self.columns if isinstance(self.columns, dict) else {}
-        slots = () if isinstance(self.columns, dict) else tuple(self.columns)
+        here, there = self.layouts()
         return data.read_linked(
-            folder / self.known,
-            folder / self.anonymous,
-            layout=self.layout(slots),
-            columns=renamed,
+            _at(folder, self.known),
+            _at(folder, self.anonymous),
+            layout=here,
+            anonymous_layout=there,
+            columns=self._renamed,
+            user_pattern=self.user_pattern,
             strangers=self.strangers,
         )
 
 
-PEOPLE = {
-    "synthetic": Synthetic,
-    "table": Table,
-    "files": Files,
-    "plays": Plays,
-    "history": History,
-    "tfrecord": TfRecord,
-    "linked": TwoTables,
-}
+_People = Synthetic | Table | Files | ItemLog | History | TfRecord | TwoTables
+_KINDS = {one: get_args(one.model_fields["kind"].annotation) for one in get_args(_People)}
+PEOPLE = {kind: one for one, kinds in _KINDS.items() for kind in kinds}
+"""The sections of people by kind, also by what a kind was called once."""
+PEOPLE_KINDS = [kinds[0] for kinds in _KINDS.values()]
+"""The kinds, as they are called now."""
 PATHS = ("path", "domains", "known", "anonymous")
 """Keys of people that name files."""
 
@@ -273,10 +335,7 @@ _Settings: Any = create_model(
 class StudyModel(_Settings):  # type: ignore[misc]
     """Everything a study file may say."""
 
-    attacks: list[Annotated[Any, named(attack_named)]] | None = None
+    attacks: list[Annotated[Any, ReadBy(_attack)]] | None = None
     analyses: Annotated[Any, ReadBy(_analyses)] = ()
     signoff: _SignoffSection | None = None
-    people: Annotated[
-        Synthetic | Table | Files | Plays | History | TfRecord | TwoTables,
-        Field(discriminator="kind"),
-    ]
+    people: Annotated[_People, Field(discriminator="kind")]

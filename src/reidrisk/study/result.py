@@ -5,10 +5,11 @@ differs from run to run, such as time and machine, is not part of it.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, overload
 
 from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.optional import frame, html_table
@@ -16,12 +17,16 @@ from reidrisk.core.ranges import Chance, Real, Share, Unchecked
 from reidrisk.estimates import Bound, Claims, Decision, Extrapolation, OpenSet, Selective
 from reidrisk.estimates.estimate import Setting
 from reidrisk.information.records import Bits, Independence
+from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
 from reidrisk.study.analyses.per_user import UserRisk
 from reidrisk.study.analyses.releases import Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
 from reidrisk.study.credits import Credits
 from reidrisk.study.records import STRICT, plain
+
+if TYPE_CHECKING:
+    from reidrisk.study.doubts import Judgement
 
 __all__ = [
     "SCHEMA",
@@ -50,6 +55,9 @@ __all__ = [
 ]
 
 SCHEMA = "reidrisk/1"
+
+ADDED = ("analyses", "singling", "unicity")
+"""Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Signoff:
 
 @dataclass(frozen=True)
 class Result:
-    """Everything a study found.
+    """Everything a study found, or what singling and unicity found in one table.
 
     Attributes:
         title: Of the study, in the words of who wrote it.
@@ -112,6 +120,8 @@ class Result:
         releases: The study's release and others beside it.
         analyses: Records of analyses of others, by their names, as JSON has them:
             `CustomAnalysis.records` reads them.
+        singling: Who is alone in a table, if that was asked.
+        unicity: How many points single a person out, if that was asked.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -162,6 +172,8 @@ class Result:
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     analyses: Annotated[Mapping[str, tuple[Any, ...]], Real] = field(default_factory=dict)
+    singling: SinglingRecord | None = None
+    unicity: Unicity | None = None
 
     @property
     def unit(self) -> str:
@@ -185,8 +197,8 @@ class Result:
         from reidrisk.study.run_store import checksum_of
 
         body = {"schema": SCHEMA, "checksum": "", **plain(self)}
-        if not self.analyses:  # files of `reidrisk/1` without records of others do not name them
-            del body["analyses"]
+        # Files of `reidrisk/1` name these only where there are any: they came later.
+        body = {key: value for key, value in body.items() if value or key not in ADDED}
         body["checksum"] = checksum_of(body)
         # NaN is no JSON, and readers of results refuse it.
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -204,12 +216,22 @@ class Result:
         return parsed(text, name)[0]
 
     def to_frame(self) -> Any:
-        """All risks, sweeps included, as a data frame of pandas, or else of polars."""
+        """All risks, sweeps included, as a data frame.
+
+        It is of the library whose frames came in, else of pandas, or else of polars.
+        """
         rows = [{**plain(risk), **risk.setting} for risk in self.risks]
-        return frame([{key: row[key] for key in row if key != "setting"} for row in rows])
+        return frame([{key: row[key] for key in row if key != "setting"} for row in rows], self)
 
     def plot(self) -> Any:
-        """A chart of altair: risk over slots with intervals, one line per attack, as reported."""
+        """A chart of altair: risk over slots with intervals, one line per attack, as reported.
+
+        Of a table, it is the first chart of its report: groups by size, or points.
+        """
+        if self.singling is not None or self.unicity is not None:
+            from reidrisk.study.table_results import plotted
+
+            return plotted(self)
         from reidrisk.core.sanitize import cleaned
         from reidrisk.plotting import FILE, alone, over_slots
         from reidrisk.study.text.numbers import share_with_interval
@@ -228,7 +250,76 @@ class Result:
 
         return text(self)
 
+    @overload
+    def report(self, path: None = None, *, edition: Literal["long", "signoff"] = ...) -> str: ...
+    @overload
+    def report(
+        self, path: str | os.PathLike[str], *, edition: Literal["long", "signoff"] = ...
+    ) -> Path: ...
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        edition: Literal["long", "signoff"] = "long",
+    ) -> str | Path:
+        """Write the report, or return its HTML if no path is given.
+
+        Args:
+            path: Where to.
+            edition: "long" holds everything; "signoff" prints on two pages, with a place to sign.
+        """
+        from reidrisk.report.write import html, page_of
+
+        return page_of(self, edition) if path is None else html(self, path, edition=edition)
+
+    def gate(
+        self,
+        *,
+        max_risk: float | str | None = None,
+        side: Literal["lower", "upper"] = "lower",
+        worst_tenth: float | str | None = None,
+        false_claims: float | str | None = None,
+        worse_by: float | str | None = None,
+        before: "Result | None" = None,
+        slots: int | None = None,
+        attack: str | None = None,
+        strict: bool = False,
+    ) -> "Judgement":
+        """Judge this result against limits, by the rule of `reidrisk gate`.
+
+        The upper end of each interval counts, and what is asked for but not there does not pass.
+        Limits are shares, such as 0.05 or "5%".
+
+        Args:
+            max_risk: The most that attacks may be right, or, on the upper side, could ever be.
+            side: Whether attacks are judged ("lower") or what is proved ("upper").
+            worst_tenth: The most that the tenth of users at the highest risk may be named.
+            false_claims: The most strangers of whom an attacker may claim to know them.
+            worse_by: By how much the risk may be higher than that of `before`.
+            before: The result that this one may not be worse than.
+            slots: Only after so many.
+            attack: Only this one.
+            strict: Whether a doubt is enough to fail.
+
+        Returns:
+            Every check with its figure, doubts, and whether it `passed`.
+        """
+        from reidrisk.study.doubts import judge_result
+        from reidrisk.study.gate import Limits
+        from reidrisk.study.quantities import share
+
+        given = {"max_risk": max_risk, "worst_tenth": worst_tenth, "false_claims": false_claims,
+                 "worse_by": worse_by}  # fmt: skip
+        shares = {
+            name: None if limit is None else share(limit, name) for name, limit in given.items()
+        }
+        limits = Limits(**shares, side=side, slots=slots, attack=attack)
+        return judge_result(self, limits, before, strict=strict)
+
     def _repr_html_(self) -> str:
+        table = self.singling or self.unicity
+        if table is not None:
+            return table._repr_html_()
         rows = [
             (one.attack, str(one.slots), *(f"{x:.4%}" for x in (one.value, one.low, one.high)))
             for one in self.risks
@@ -243,10 +334,10 @@ class Result:
         Args:
             folder: Where `result.json` goes; made if absent.
         """
-        file = made_folder(folder) / "result.json"
+        text, file = self.to_json(), made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
             # The same bytes on every system: a run is recognised and signed by them.
-            part.write_text(self.to_json(), encoding="utf-8", newline="\n")
+            part.write_text(text, encoding="utf-8", newline="\n")
         return file
 
     @classmethod

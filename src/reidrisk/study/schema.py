@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from reidrisk.study.records import adapter
-from reidrisk.study.result import SCHEMA, Result
+from reidrisk.study.result import ADDED, SCHEMA, Result
 
 FILE = Path(__file__).with_name("result.schema.json")
 
@@ -27,8 +27,7 @@ def schema_text() -> str:
     }
     own = {"schema": {"const": SCHEMA}, "checksum": checksum}
     body["properties"] = {**own, **body["properties"]}
-    # Results without records of others do not name them.
-    body["required"] = [*own, *(name for name in body["required"] if name != "analyses")]
+    body["required"] = [*own, *(name for name in body["required"] if name not in ADDED)]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **body, "title": "reidrisk result"}, indent=1) + "\n"
 

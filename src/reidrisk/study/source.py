@@ -162,7 +162,16 @@ class _PeopleSource:
 
     form: ClassVar[Form] = "slots"
     strangers: ClassVar[int] = 0
-    warnings: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out of a table, where it is much."""
+        return getattr(self.people, "warnings", ())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of a table, or seems odd in it."""
+        return getattr(self.people, "notes", ())
 
     @property
     def users(self) -> int:
@@ -241,14 +250,14 @@ class _PeopleSource:
         return ""
 
     def assumptions(self) -> tuple[str, ...]:
-        """That synthetic people are synthetic; in which order epochs come."""
+        """That synthetic people are synthetic; in which order epochs come; what was left out."""
         synthetic = (
             "The people are synthetic. They match published information figures of one epoch and "
             "of eight; that does not identify the real population, and real people may be easier "
             "or harder to name."
         )
         said = (synthetic if self.population is not None else "", self.epoch_order())
-        return tuple(filter(None, said))
+        return (*filter(None, said), *(f"{note}." for note in self.notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,6 +321,11 @@ class LinkedSource:
     def warnings(self) -> tuple[str, ...]:
         """What the two tables hardly share, or seem to write in two ways."""
         return self.tables.warnings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the tables, or seems odd in them."""
+        return self.tables.notes
 
     def ids_of(self, rows: Numbers) -> NDArray[Any]:
         """The users of some known rows, in this order; looked up where they are."""
@@ -397,6 +411,7 @@ class LinkedSource:
                 f"{tables.known_only:,} of {tables.users:,} known users have no anonymous row. The "
                 "attacker chooses among them too."
             )
+        yield from (f"{note}." for note in self.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,6 +426,7 @@ class _Unnamed:
     by_column: ClassVar[bool] = False
     slot_names: ClassVar[tuple[str, ...]] = ()
     stranger_ids: ClassVar[None] = None
+    notes: ClassVar[tuple[str, ...]] = ()
     warnings: ClassVar[tuple[str, ...]] = ()
 
     @property

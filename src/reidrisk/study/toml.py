@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,15 +13,18 @@ from pydantic import ValidationError
 
 from reidrisk.attacks import attack_named
 from reidrisk.core.checks import meant, shown
+from reidrisk.core.digest import sha256_json
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput
+from reidrisk.io.tables import is_path
 from reidrisk.releases import AnyRelease, ShowsOneOfTop
 from reidrisk.releases.protocol import known_release
 from reidrisk.releases.table import release_kind
-from reidrisk.study.keys import PATHS, PEOPLE, ReleaseSection, StudyModel, of_release
+from reidrisk.risk.arguments import SearchEngine
+from reidrisk.study.keys import PATHS, PEOPLE, PEOPLE_KINDS, ReleaseSection, StudyModel, of_release
 from reidrisk.study.parameters import faults, make_release
 from reidrisk.study.quantities import MOST
-from reidrisk.study.result import Signoff
+from reidrisk.study.result import Result, Signoff
 from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Study
@@ -32,13 +35,25 @@ _Located = Callable[[list[Any], str], str]
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study file that was read: the study, its source, and the files of that."""
+    """A study file that was read: the study, its source, and the files of that.
 
-    text: str
+    Its text is None where a study was described in Python and no file holds it.
+    """
+
+    text: str | None
     study: Study
     source: Source
     inputs: dict[str, str]
     signoff: Signoff | None = None
+
+    def run(self, engine: SearchEngine | None = None) -> Result:
+        """Run the study, in no folder.
+
+        Args:
+            engine: Where it runs; this machine, if not given.
+        """
+        found = self.study.run(self.source, engine=engine)
+        return replace(found, inputs=self.inputs, signoff=self.signoff)
 
 
 def read_study(path: str | Path) -> StudyFile:
@@ -75,7 +90,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     located = _in_file(text, name)
     try:
         with speaking("keys", offers=type(model.people).model_fields.__contains__):
-            source, inputs = read_source(model.people, folder)
+            source, inputs = _read_source(model.people, folder)
     except InvalidInput as wrong:
         # Readers begin a message with the path that it is about, which leads to the key.
         for part in PATHS:
@@ -93,28 +108,60 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
 
 
 def described_study(
-    keys: Mapping[str, Any], people: Any, source: Source, inputs: dict[str, str], *, comment: str
+    keys: Mapping[str, Any],
+    people: Mapping[str, Any],
+    release: Mapping[str, Any] | None,
+    read: "Read",
+    *,
+    comment: str | None,
 ) -> StudyFile:
-    """The study file that a command writes for a source that it has read.
+    """The study that a command or a function stands for, of a source that was read.
 
-    Messages speak of the command's options, not of lines in a file.
+    Messages speak of options or arguments, not of lines in a file.
 
     Args:
-        keys: What the file says; what is None is left out.
-        people: The section of people, as it was read: with paths as the user wrote them.
-        source: Of whom.
-        inputs: Names and hashes of the files that were read.
-        comment: The first line of the file.
+        keys: What the file says besides its sections; strangers or training of 0 are left out.
+        people: The section of people, with whole paths.
+        release: The section of the release; None if there is none.
+        read: The section of people, with paths as the user wrote them, and what was read by it.
+        comment: The first line of the file; None where no file is written.
     """
-    said = {name: value for name, value in keys.items() if value is not None}
-    model = _model({**said, "people": people}, _in_options)
+    section, source, inputs = read
+    shares = {
+        "strangers": _written_share(keys["strangers"] or None),
+        "present": _written_share(keys["present"]),
+        "training": _written_share(keys.get("training") or None),
+    }
+    attacks = list(keys["attacks"]) or None  # as the study chooses, if none is named
+    whole = {**keys, "attacks": attacks, **shares, "people": people, "release": release}
+    said = {name: value for name, value in whole.items() if value is not None}
+    model = _model({**said, "people": section}, _in_options)
     study = _study(model, source, _in_options)
     # The file names the usual attacks, so that it means the same in a later version.
-    said = {**keys, "attacks": keys["attacks"] or [one.name for one in study.attacks]}
-    return StudyFile(_text(said, comment), study, source, inputs)
+    whole["attacks"] = attacks or [one.name for one in study.attacks]
+    return StudyFile(None if comment is None else _text(whole, comment), study, source, inputs)
 
 
-def read_source(people: Any, folder: Path = Path(), **how: Any) -> tuple[Source, dict[str, str]]:
+def _written_share(value: float | None) -> float | str | None:
+    """A share as study files take it: 1 alone might mean 1 %, so all is 100%."""
+    return "100%" if value == 1 else value
+
+
+Read = tuple[Any, Source, dict[str, str]]
+"""A section of people, the source that it names, and names and hashes of its files."""
+
+
+def read_section(people: Any, **how: Any) -> Read:
+    """Read the people or tables of a section that no study file holds.
+
+    Args:
+        people: The section.
+        how: What else its reader takes, such as `progress`.
+    """
+    return (people, *_read_source(people, **how))
+
+
+def _read_source(people: Any, folder: Path = Path(), **how: Any) -> tuple[Source, dict[str, str]]:
     """Read the people or tables of a study.
 
     Args:
@@ -125,10 +172,34 @@ def read_source(people: Any, folder: Path = Path(), **how: Any) -> tuple[Source,
     Returns:
         The source, and names and hashes of the files that it was read from.
     """
-    names = [getattr(people, part, None) for part in PATHS]
-    with hashed_inputs([folder / part for part in names if part]) as inputs:
+    given = [one for part in PATHS if (one := getattr(people, part, None)) is not None]
+    with hashed_inputs([folder / one for one in given if is_path(one)]) as inputs:
         source = source_of(people.read(folder, **how))
+    if not all(map(is_path, given)):
+        # By what was read: the same for every kind of frame.
+        inputs[_IN_MEMORY] = sha256_json(source.describe())
     return source, inputs
+
+
+_IN_MEMORY = "table in memory"
+
+
+def table_name(given: Any) -> str:
+    """What a title calls a table.
+
+    Args:
+        given: Its path, or the table.
+    """
+    return Path(given).name if is_path(given) else f"a {_IN_MEMORY}"
+
+
+def whole_path(given: Any) -> str | None:
+    """A path for a study file that is kept elsewhere; None of a table in memory.
+
+    Args:
+        given: The path, or the table.
+    """
+    return str(Path(given).resolve()) if is_path(given) else None
 
 
 @speaking("keys")
@@ -191,13 +262,20 @@ def _text(keys: Mapping[str, Any], comment: str) -> str:
 
 
 def _lines(values: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_value(one)}" for name, one in values.items() if one is not None]
+    return [f"{_key(name)} = {_value(one)}" for name, one in values.items() if one is not None]
+
+
+def _key(name: str) -> str:
+    """A key as TOML writes it: in quotes unless it is plain."""
+    return name if _BARE.fullmatch(name) else _value(name)
 
 
 def _value(value: Any) -> str:
     """A value as TOML writes it: JSON, but for tables, and for signs beyond 16 bits."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(_lines(value))} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
     # JSON escapes such a sign as a pair of surrogates, which TOML refuses.
     beyond = isinstance(value, str) and any(ord(sign) > _SIXTEEN_BITS for sign in value)
     return json.dumps(value, ensure_ascii=not beyond)
@@ -324,7 +402,9 @@ def _explained(error: Any, located: _Located) -> str:
         error: One of those that pydantic lists.
         located: Says where it is.
     """
-    path = [part for part in error["loc"] if part not in PEOPLE]
+    path = list(error["loc"])
+    if path[:1] == ["people"] and path[1:2] and path[1] in PEOPLE:
+        del path[1]  # the kind, by which pydantic chose the section
     return located(path, _message(error, path))
 
 
@@ -365,7 +445,7 @@ def _message(error: Any, path: list[Any]) -> str:
         known = _known_keys(path[:-1], error["loc"])
         return f"there is no such key{meant(str(path[-1]), known)} There are {', '.join(known)}"
     if kind in {"union_tag_invalid", "literal_error"}:
-        known = list(PEOPLE)
+        known = PEOPLE_KINDS
         if kind == "literal_error":
             # Choices stand in the text of the error only.
             known = re.findall("'([^']+)'", error["ctx"]["expected"])
@@ -379,7 +459,7 @@ def _message(error: Any, path: list[Any]) -> str:
     usual, limits = f"{message[0].lower()}{message[1:]}", error.get("ctx", {})
     return {
         "missing": "this key is needed",
-        "union_tag_not_found": f"this needs a kind: {', '.join(PEOPLE)}",
+        "union_tag_not_found": f"this needs a kind: {', '.join(PEOPLE_KINDS)}",
         "greater_than_equal": f"this is at least {limits.get('ge')}, got {shown(given)}",
         "less_than_equal": f"this is at most {limits.get('le')}, got {shown(given)}",
         "int_type": f"this is a whole number, without quotes or a point; got {shown(given)}",
@@ -432,6 +512,7 @@ def line_of(text: str, path: list[Any]) -> int:
     return best
 
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _KEY = re.compile(r"\s*([A-Za-z0-9_.\"'-]+)\s*=")
 
 

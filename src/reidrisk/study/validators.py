@@ -25,7 +25,8 @@ def first_fault(result: "Result") -> str | None:
     Args:
         result: As it was read or made.
     """
-    return next(chain(_faults(result, "", None), _missing(result)), None)
+    faults = chain(_faults(result, "", None), _missing(result), _table_faults(result))
+    return next(faults, None)
 
 
 def _missing(result: "Result") -> Iterator[str]:
@@ -40,6 +41,15 @@ def _missing(result: "Result") -> Iterator[str]:
         for slots in result.slots:
             if (one.name, slots) not in there:
                 yield f"risks: there is no figure of {one.name} after {slots} slots"
+
+
+def _table_faults(result: "Result") -> Iterator[str]:
+    """Figures of a table that contradict its counts, or that a gate would miss."""
+    if result.singling is None and result.unicity is None:
+        return
+    from reidrisk.study.table_results import table_faults  # noqa: PLC0415  it reads results itself
+
+    yield from table_faults(result)
 
 
 def _faults(value: Any, path: str, allowed: Range | None) -> Iterator[str]:

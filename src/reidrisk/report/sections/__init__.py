@@ -14,6 +14,7 @@ from reidrisk.core.plugins import modules_of, part_at
 from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput
 from reidrisk.report.exhibits import Section
+from reidrisk.report.sections import singling, unicity
 from reidrisk.study.result import Result
 
 SectionOf = Callable[[Result], Section | None]
@@ -37,10 +38,19 @@ def sections(result: Result, more: Sequence[SectionOf] = ()) -> tuple[Section, .
         result: What is reported.
         more: Sections of others, which come last.
     """
-    made = [section(result) for section in _own()] + [_foreign(one, result) for one in more]
+    made = [*_of(result), *(_foreign(one, result) for one in more)]
     kept = tuple(section for section in made if section)
     _check_names(kept)
     return kept
+
+
+def _of(result: Result) -> Sequence[Section | None]:
+    """What we show of a result: the sections of a table, or those of a study."""
+    if result.singling is not None:
+        return singling.sections(result.singling)
+    if result.unicity is not None:
+        return unicity.sections(result.unicity)
+    return [section(result) for section in _own()]
 
 
 def section_at(path: str) -> SectionOf:

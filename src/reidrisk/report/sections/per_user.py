@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.plotting import PERCENT, SHAPES, Style, chart, layer, of, settings
-from reidrisk.report.bars import share_bars
+from reidrisk.plotting import PERCENT, SHAPES, Style, chart, layer, of, settings, share_bars
 from reidrisk.report.exhibits import (
     Column,
     Exhibit,

@@ -1,10 +1,9 @@
-"""Unicity: how many known points single a person out, and the record of it."""
+"""Unicity: how many known points single a person out."""
 
 import itertools
 import math
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.checks import whole_number
 from reidrisk.core.machine import check_fits
-from reidrisk.core.optional import frame, html_table
+from reidrisk.core.optional import in_frames_of
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
@@ -21,8 +20,8 @@ from reidrisk.io.column_roles import of_role
 from reidrisk.io.columns import one_of
 from reidrisk.io.layouts import Layout
 from reidrisk.io.plays import plays_layout
-from reidrisk.io.streams import Progress
-from reidrisk.io.tables import TYPES, column_names, files_of
+from reidrisk.io.tables import column_names, path_or_table
+from reidrisk.io.unpacking import Progress
 from reidrisk.risk.tables.events import (
     Coarsening,
     checked_span,
@@ -30,119 +29,10 @@ from reidrisk.risk.tables.events import (
     points_of,
     read_rows,
 )
-from reidrisk.risk.tables.points import Known, Points
+from reidrisk.risk.tables.points import Points
+from reidrisk.risk.tables.records import EXACT, Known, KnownPoints, Unicity
 
-CLOSED_WORLD = (
-    "The attacker knows these points of a person, just as coarse as they are shown, and knows that "
-    "the person is in the data; among all who have the points any is as likely."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPoints:
-    """Attackers who know so many points of a person, so exactly.
-
-    Attributes:
-        coarsening: How exactly: "as written", "day", "rounded to 10".
-        points: How many.
-        singled_out: Share of people whom nobody shares all these points with; None if nobody has
-            so many points.
-        right: How often an attacker is right who guesses among all who share them.
-        assessed: Targets with so many points.
-        not_assessed: Targets with fewer, who are in no figure.
-    """
-
-    coarsening: str
-    points: int
-    singled_out: Estimate | None
-    right: Estimate | None
-    assessed: int
-    not_assessed: int
-
-
-@dataclass(frozen=True)
-class Unicity:
-    """How many points of a person suffice to single them out.
-
-    Attributes:
-        users: People in the data.
-        targets: Of whom some points become known.
-        known: Which points: at random, or the rarest that the person has.
-        point: The columns that make up a point.
-        figures: For each coarsening and number of points.
-        seed: Of targets and random points.
-
-    Example:
-        >>> table = {"user": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "c", "a", "b"]}
-        >>> found = rr.unicity(table, points=(1, 2))
-        >>> found.users, found.point, round(found.at(2).singled_out.value, 2)
-        (3, ('item',), 0.33)
-    """
-
-    users: int
-    targets: int
-    known: Known
-    point: tuple[str, ...]
-    figures: tuple[KnownPoints, ...]
-    seed: int
-
-    def at(self, points: int, coarsening: str = "as written") -> KnownPoints:
-        """The figures for so many points, so exactly.
-
-        Args:
-            points: How many points are known.
-            coarsening: How coarsely they are known.
-        """
-        for one in self.figures:
-            if (one.points, one.coarsening) == (points, coarsening):
-                return one
-        there = ", ".join(f"{one.points} {one.coarsening}" for one in self.figures)
-        raise InvalidInput(
-            f"{points} {coarsening} was not measured; there is {there}", code="not-measured"
-        )
-
-    def __iter__(self) -> Iterator[KnownPoints]:
-        return iter(self.figures)
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """All figures as JSON knows them."""
-        return {**asdict(self), "assumes": CLOSED_WORLD}
-
-    def to_frame(self) -> Any:
-        """One row for each coarsening and number of points, of pandas or else of polars."""
-        return frame([_row(one) for one in self.figures])
-
-    def _repr_html_(self) -> str:
-        headings = ("known", "points", "singled out", "right")
-        rows: list[tuple[str, ...]] = [
-            (one.coarsening, f"{one.points}", _share(one.singled_out), _share(one.right))
-            for one in self.figures
-        ]
-        return html_table(f"{self.known} points of {self.users:,} users", headings, rows)
-
-
-def _row(one: KnownPoints) -> dict[str, Any]:
-    figures = {"singled_out": one.singled_out, "right": one.right}
-    ends = {
-        f"{name}{end}": getattr(figure, part) if figure else None
-        for name, figure in figures.items()
-        for end, part in (("", "value"), ("_low", "low"), ("_high", "high"))
-    }
-    return {
-        "coarsening": one.coarsening,
-        "points": one.points,
-        **ends,
-        "assessed": one.assessed,
-        "not_assessed": one.not_assessed,
-    }
-
-
-def _share(figure: Estimate | None) -> str:
-    return "" if figure is None else f"{figure.value:.4%}"
-
-
-USER, ITEM = "user", "item"
+USER = "user"
 # A point as a number, by user and by point, and where each begins.
 _BYTES_PER_POINT = 48
 _PARTS = ("item", "epoch", "count")
@@ -164,6 +54,10 @@ def unicity(
     level: float = 0.95,
     header: bool | None = None,
     separator: str | None = None,
+    encoding: str | None = None,
+    where: str | None = None,
+    time_format: str | None = None,
+    skip: int | None = None,
     progress: Progress | None = None,
 ) -> Unicity:
     """Measure how many points of a person single them out.
@@ -189,6 +83,10 @@ def unicity(
         level: Chance with which an interval holds the truth.
         header: Whether the first line of files names the columns; detected if not given.
         separator: Separator of columns in a file; detected if not given.
+        encoding: Of a file of text; UTF-8, if not given.
+        where: A condition on rows, an SQL expression over the names of columns.
+        time_format: How times are written, such as "%d.%m.%Y %H:%M"; detected if not given.
+        skip: Lines above the table, such as a title; recognised if not given.
         progress: Told how many bytes of a file have been read, and how many there are.
 
     Example:
@@ -204,15 +102,27 @@ def unicity(
             f"name how many points are known, such as {setting('points', '1,2,4')}",
             code="missing-argument",
         )
+    content = path_or_table(table)
     layout = _layout(
-        table,
-        Layout(user=user, item=item, epoch=epoch, count=count, header=header, separator=separator),
+        content,
+        Layout(
+            user=user,
+            item=item,
+            epoch=epoch,
+            count=count,
+            header=header,
+            separator=separator,
+            encoding=encoding,
+            where=where,
+            time_format=time_format,
+            skip=skip,
+        ),
     )
     parts = {part: name for part in _PARTS if (name := getattr(layout, part)) is not None}
     ways = _ways(parts, coarsen, rounding)
     level = confidence(level)
     names = {"user": layout.user or USER, **parts}
-    rows, source = read_rows(table, names, layout, progress)
+    rows, source = read_rows(content, names, layout, progress)
     users = rows.pop("user")
     what = f"{source}: {len(users.codes):,} points"
     check_fits(_BYTES_PER_POINT * len(users.codes), what, "use fewer rows")
@@ -228,22 +138,21 @@ def unicity(
             _figures(str(way), number, crowds[:, number - 1], None if exact else level)
             for number in wanted
         ]
-    return Unicity(
+    made = Unicity(
         len(users.labels), len(chosen), known, tuple(parts.values()), tuple(figures), seed
     )
+    return in_frames_of(made.read_from(source), table)
 
 
 def _layout(table: Any, layout: Layout) -> Layout:
-    """The columns of users and points; in a file, found by their names if none is given."""
+    """The columns of users and points, found by their names if none is given."""
     said = any(getattr(layout, part) is not None for part in _PARTS)
-    if not isinstance(table, str | os.PathLike):
-        return layout if said else replace(layout, item=ITEM)
     if not said:
         found = plays_layout(table, layout, counts=False)
         # Times and amounts are part of a point only if the caller names them.
         return replace(found, count=None, epoch=None)
     if layout.user is None:
-        likely = of_role("user", column_names(files_of(table, TYPES)[0], layout))
+        likely = of_role("user", column_names(table, layout))
         return replace(layout, user=likely[0] if len(likely) == 1 else USER)
     return layout
 
@@ -287,4 +196,4 @@ def _figures(way: str, number: int, crowds: NDArray[np.int64], level: float | No
 def _mean(shares: NDArray[Any], level: float | None) -> Estimate:
     if level is not None:
         return mean_of_credits(shares, level=level)
-    return Estimate.computed(math.fsum(shares) / len(shares), "exact")
+    return Estimate.computed(math.fsum(shares) / len(shares), EXACT)

@@ -1,29 +1,23 @@
 """Read users and their points: items, times and amounts, as written or coarsened."""
 
 import math
-import operator
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reidrisk.core.machine import within_memory
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.io.columns import refuse_nulls, table_of
-from reidrisk.io.formats import open_table
-from reidrisk.io.labels import Coded, encode_numbers, is_text, refuse_nobody
+from reidrisk.io.labels import Coded, encode_numbers, is_text, refuse_empty
 from reidrisk.io.layouts import Layout
-from reidrisk.io.plays import Labels
+from reidrisk.io.numbering import NumberedRows, number_rows
 from reidrisk.io.provenance import Origin
-from reidrisk.io.streams import Progress, unchanged
-from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, refuse_mixed_cases
+from reidrisk.io.tables import check_columns, open_tables
+from reidrisk.io.times import local_moments
+from reidrisk.io.unpacking import Progress
 
 Whole = NDArray[np.int64]
 _Span = Literal["hour", "day", "week", "month"]
@@ -174,9 +168,12 @@ def _moments(part: Coded, source: Origin) -> Whole:
         except pa.ArrowInvalid:
             continue
         return np.asarray(exact.to_numpy()) // _MICRO
+    if (local := local_moments(part.labels.tolist(), source)) is not None:
+        return np.array(local, "datetime64[s]").astype(np.int64)
     raise InvalidInput(
         f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
-        f"{_WRITE_TIMES}",
+        f"{_WRITE_TIMES}, or say how they are written with "
+        f"{setting('time_format', '%d %b %Y %H:%M')}",
         code="invalid-timestamp",
     )
 
@@ -229,52 +226,23 @@ def read_rows(
         layout: How a file is cut.
         progress: Told how many bytes of a file have been read.
     """
-    columns = {role: Labels() for role in names}
     advice = f"name the right one with {', '.join(setting(role) for role in names)}"
-    sizes: dict[str, int] = {}
-    for place, batch, before in _batches(table, names, layout, advice, progress):
-        rows = before + batch.num_rows
-        here = Origin((place,), (rows,), record=partial(operator.add, before))
-        for role, name in names.items() if batch.num_rows else ():
-            columns[role].add(_labels(batch[name], name, here), name, here)
-        sizes[place] = rows
-    source = Origin(tuple(sizes), tuple(sizes.values()))
-    if not sum(sizes.values()):
-        raise InvalidInput(
-            f"{source}: there are no rows; at least one is needed", code="empty-table"
-        )
-    coded = {role: columns[role].coded(name, source) for role, name in names.items()}
-    refuse_nobody(coded["user"], names["user"], source)
-    return coded, source
+    # Amounts are labels here: they are compared, and not added.
+    roles = {("amount" if role == "count" else role): name for role, name in names.items()}
 
+    def build(rows: NumberedRows) -> tuple[dict[str, Coded], Origin]:
+        if not len(rows):
+            raise InvalidInput(
+                f"{rows.source}: there are no rows; at least one is needed", code="empty-table"
+            )
+        for role, name in roles.items():
+            refuse_empty(rows.labels[role], name, rows.source)
+        coded = dict(zip(names, rows.labels.values(), strict=True))
+        return coded, rows.source
 
-def _batches(
-    table: Any, names: Mapping[str, str], layout: Layout, advice: str, progress: Progress | None
-) -> Iterator[tuple[str, pa.Table, int]]:
-    """Where rows come from, some of them, and how many of the same place came before."""
-    if not isinstance(table, str | os.PathLike):
-        content, source = table_of(table)
-        check_columns(source, content.column_names, names.values(), advice)
-        yield str(source), content, 0
-        return
-    files = files_of(Path(table), TYPES)
-    for file in files:
-        with unchanged(file):
-            opened = open_table(file, layout, names.values())
-            refuse_mixed_cases(opened, len(files))
-            check_columns(file, opened.names, names.values(), advice)
-            before = 0
-            kinds = dict.fromkeys(names.values(), TEXT)
-            batches = opened.batches(list(kinds), kinds, progress)
-            for batch in within_memory(batches, str(file)):
-                yield str(file), batch, before
-                before += batch.num_rows
-
-
-def _labels(column: pa.ChunkedArray, name: str, source: Origin) -> pa.ChunkedArray:
-    """Times and fractions become text, as a file of text has them."""
-    kind = column.type
-    if pa.types.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        refuse_nulls(column, name, source)
-        return column.cast(TEXT)
-    return column
+    with open_tables(table, layout, names.values()) as opened:
+        for file in opened.files:
+            check_columns(file.place, file.names, names.values(), advice, told=file.told)
+        columns = [roles] * len(opened.files)
+        # Whoever coarsens them later may have to name a row.
+        return number_rows(opened, columns, build, anything=True, ordered=True, progress=progress)

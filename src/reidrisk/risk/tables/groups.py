@@ -23,10 +23,9 @@ from reidrisk.estimates import Estimate, mean_of_numbers
 from reidrisk.io.columns import holds_text, one_piece, without_blanks
 from reidrisk.io.labels import text_of
 from reidrisk.io.provenance import Origin
+from reidrisk.risk.tables.records import EXACT, ColumnPart, GroupSize
 
 Whole = NDArray[np.int64]
-
-EXACT = "exact"
 
 MOST_KEYS = 2**62
 """Most combinations in a 64-bit key: `counted` doubles keys once, to add one bit."""
@@ -98,28 +97,6 @@ def reference_sizes(rows: Sequence[tuple[object, ...]]) -> list[int]:
     return [sum(other == row for other in rows) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSize:
-    """Groups of some size.
-
-    Attributes:
-        least: The fewest people of such a group.
-        most: The most; None if there is no end.
-        groups: How many groups there are; None if only some of their people are looked at.
-        people: How many people are in them.
-    """
-
-    least: int
-    most: int | None
-    groups: int | None
-    people: int
-
-    def __str__(self) -> str:
-        if self.most is None:
-            return f"{self.least:,} or more"
-        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
-
-
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
 """Where each class of sizes begins; the last class has no end."""
 
@@ -154,27 +131,6 @@ FEWEST_ORDERS, MOST_ORDERS = 64, 1_000
 """Random orders of columns, where there are too many sets."""
 
 _MASKS_AT_ONCE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPart:
-    """What one column adds.
-
-    Attributes:
-        name: Of the column.
-        distinct: How many values it has; empty is one of them.
-        unique_without: People who are unique to those who do not know it, but all other columns.
-        groups_without: Groups that those see.
-        unique_share: Its fair share (Shapley) of the share of people who are unique.
-        optimum_share: Its fair share of what the best attacker gains over guessing.
-    """
-
-    name: str
-    distinct: int
-    unique_without: int
-    groups_without: int
-    unique_share: Estimate
-    optimum_share: Estimate
 
 
 class _Count(NamedTuple):

@@ -1,13 +1,14 @@
 """Points of people and the loops that gather, choose and intersect them."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.core.randomness import uniforms
+from reidrisk.risk.tables.records import Known
 
 Array = NDArray[Any]
 
@@ -144,7 +145,6 @@ def _crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, si
             sizes[row, place] = size
 
 
-Known = Literal["random", "rarest"]
 Whole = NDArray[Any]
 
 _TARGETS_AT_ONCE = 256

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from reidrisk.risk.tables.records import REGISTER_MATCH
 from reidrisk.study.text.numbers import (
     at_most,
     count,
@@ -82,6 +83,8 @@ def shortlists(result: "Result", attack: str | None = None) -> list[str]:
 def headline(result: "Result") -> tuple["Risk", ...]:
     """Risks of the study itself, at the most slots and among all users.
 
+    An attacker with a register chooses among other people, and is none of them.
+
     Args:
         result: What a study found.
     """
@@ -89,7 +92,8 @@ def headline(result: "Result") -> tuple["Risk", ...]:
         risk
         for risk in result.risks
         if not risk.setting and risk.slots == result.slots[-1] and risk.users == result.users
-    )
+        and risk.attack != REGISTER_MATCH
+    )  # fmt: skip
 
 
 def strongest(result: "Result") -> "Risk | None":
@@ -144,8 +148,27 @@ def _cases_of(risk: "Risk") -> str:
     return f"the {cases} of {count(risk.targets + risk.not_assessed)} that could be assessed"
 
 
-UNSEEN = "one side saw nothing of them, so they are in no figure, which does not make them safe"
-"""Why targets could not be assessed, and what that means."""
+_UNSEEN = "one side saw nothing of them"
+
+
+def unseen(result: "Result") -> str:
+    """Why targets of a result could not be assessed, as part of a sentence.
+
+    Args:
+        result: What a study found.
+    """
+    if result.singling is not None:
+        return "the register does not have their values"
+    return _UNSEEN if result.unicity is None else "they have fewer points"
+
+
+def no_figure(why: str) -> str:
+    """Why targets could not be assessed, and what that means.
+
+    Args:
+        why: The reason.
+    """
+    return f"{why}, so they are in no figure, which does not make them safe"
 
 
 def not_assessed(risk: "Risk", who: str = "targets") -> str:
@@ -159,17 +182,20 @@ def not_assessed(risk: "Risk", who: str = "targets") -> str:
     return f"{count(risk.not_assessed)} of {count(everyone)} {who} could not be assessed"
 
 
-def least_assessed(risks: Sequence["Risk"], who: str = "targets") -> tuple[str, ...]:
+def least_assessed(
+    risks: Sequence["Risk"], who: str = "targets", why: str = _UNSEEN
+) -> tuple[str, ...]:
     """A sentence on the most targets who are in no figure; nothing if all are in each.
 
     Args:
         risks: How often attacks are right.
         who: What targets are called.
+        why: They could not be assessed.
     """
     worst = max(risks, key=lambda risk: risk.not_assessed, default=None)
     if worst is None or not worst.not_assessed:
         return ()
-    return (f"Up to {not_assessed(worst, who)}: {UNSEEN}.",)
+    return (f"Up to {not_assessed(worst, who)}: {no_figure(why)}.",)
 
 
 def _who(result: "Result", best: "Risk") -> str:

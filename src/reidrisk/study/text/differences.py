@@ -4,13 +4,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
 from reidrisk.estimates import Estimate
-from reidrisk.study.text.numbers import (
-    count,
-    listed,
-    opening,
-    percent,
-    units,
-)
+from reidrisk.study.text.numbers import after as after_slots
+from reidrisk.study.text.numbers import count, listed, opening, percent
 
 if TYPE_CHECKING:
     from reidrisk.study._compare import Comparison, Difference
@@ -34,6 +29,8 @@ def points(change: Estimate) -> str:
 
 def points_interval(change: Estimate) -> str:
     """Both ends in points, rounded outwards."""
+    if change.level == 1:
+        return "exact"
     return f"{_end(change, upper=False)} to {_end(change, upper=True)}"
 
 
@@ -57,9 +54,10 @@ def targets(one: "Difference") -> str:
     return f"{count(one.before.trials)} and {count(one.after.trials)}"
 
 
-def level(comparison: "Comparison") -> str:
-    """With what every difference holds: the lowest of their levels."""
-    return percent(min(one.change.level for one in comparison.differences))
+def interval_heading(comparison: "Comparison") -> str:
+    """What stands above intervals, or where they would stand if all figures are exact."""
+    exact = all(one.change.level == 1 for one in comparison.differences)
+    return "interval" if exact else f"{_level(comparison)} interval"
 
 
 def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "the second")) -> str:
@@ -67,11 +65,14 @@ def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "th
     one = comparison.headline
     before, after = names
     change, ends = points(one.change), points_interval(one.change)
-    what = f"{one.attack} after {units(comparison, one.slots)}"
-    if one.worse or one.safer:
+    what = f"{one.attack} {had(comparison)}"
+    if one.change.level == 1 and not one.change.value:
+        said = f"the risk of {before} and {after} is the same: {what}"
+    elif one.worse or one.safer:
         size, low, high = _sizes(one)
         word = "worse" if one.worse else "safer"
-        said = f"{after} is {word} than {before} by {size} points ({low} to {high}): {what}"
+        ends = "" if one.change.level == 1 else f" ({low} to {high})"
+        said = f"{after} is {word} than {before} by {size} points{ends}: {what}"
     else:
         said = (
             f"which of {before} and {after} is worse cannot be told: the difference is {change} "
@@ -82,6 +83,8 @@ def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "th
 
 def basis(one: "Difference") -> str:
     """How a difference is known."""
+    if one.change.level == 1:
+        return "both figures are exact"
     sure = percent(one.change.level)
     if one.paired:
         rest = (
@@ -101,13 +104,13 @@ def explained(comparison: "Comparison") -> str:
     reasons = dict.fromkeys(one.why_not for one in comparison.differences if one.why_not)
     lower = any(one.change.level < comparison.level for one in comparison.differences)
     meaning = (
-        "Points are percentage points of how often an attack is right after "
-        f"{units(comparison, comparison.slots)}; above 0 the second is worse."
+        "Points are percentage points of how often an attack is right "
+        f"{had(comparison)}; above 0 the second is worse."
     )
     sentences = [
         meaning,
         *(f"Not compared person by person: {reason[0].lower()}{reason[1:]}" for reason in reasons),
-        *([f"Some intervals hold with {level(comparison)} only."] if lower else []),
+        *([f"Some intervals hold with {_level(comparison)} only."] if lower else []),
     ]
     return " ".join(sentences)
 
@@ -121,6 +124,9 @@ def change(one: "Difference") -> str:
     turn = "is right more often" if one.worse else "is right less often"
     if not (one.worse or one.safer):
         turn = "may be right as often"
+    if one.change.level == 1:
+        turn = turn if one.change.value else "is right as often"
+        return opening(f"{one.attack} {turn}: {points(one.change)} points.")
     said = f"{points(one.change)} points ({points_interval(one.change)})"
     return opening(f"{one.attack} {turn}: {said}.")
 
@@ -143,11 +149,16 @@ def assumptions(comparison: "Comparison") -> tuple[str, str]:
     Args:
         comparison: What was compared.
     """
+    if all(one.change.level == 1 for one in comparison.differences):
+        return (
+            "Everybody in each table was counted, so both figures and their difference are exact.",
+            "Attackers know the columns of each table, and no more.",
+        )
     paired = all(one.paired for one in comparison.differences)
     both = ", and each was attacked in both runs" if paired else ""
     return (
         f"Targets are people drawn at random{both}.",
-        f"Intervals hold the truth with probability {level(comparison)}, each on its own.",
+        f"Intervals hold the truth with probability {_level(comparison)}, each on its own.",
     )
 
 
@@ -155,6 +166,21 @@ def missing(comparison: "Comparison", names: tuple[str, str]) -> tuple[str, ...]
     """What only one of the two tried, a sentence each."""
     ways = zip(names, (comparison.only_before, comparison.only_after), strict=True)
     return tuple(f"Only {name} tried {listed(attacks)}." for name, attacks in ways if attacks)
+
+
+def had(comparison: "Comparison") -> str:
+    """How much attackers had; of tables of people, all columns of each, which may be others.
+
+    Args:
+        comparison: What was compared.
+    """
+    columns = comparison.unit == "known columns"
+    return "with all known columns" if columns else after_slots(comparison, comparison.slots)
+
+
+def _level(comparison: "Comparison") -> str:
+    """With what every difference holds: the lowest of their levels."""
+    return percent(min(one.change.level for one in comparison.differences))
 
 
 def _sizes(one: "Difference") -> tuple[str, str, str]:

@@ -182,6 +182,11 @@ def units(result: "Result | Comparison", number: int) -> str:
     return f"{number:,} {single if number == 1 else single + 's'}"
 
 
+def after(result: "Result | Comparison", number: int) -> str:
+    """How much attackers had: `after 4 weeks`, or `with 3 known columns` of a table."""
+    return f"{'with' if result.unit.startswith('known ') else 'after'} {units(result, number)}"
+
+
 def unit(result: "Result", number: int = 2) -> str:
     """The study's word for slots, in the plural unless there is one."""
     return units(result, number).split(" ", 1)[1]

@@ -7,8 +7,9 @@ from typing import Literal
 from reidrisk.study.doubts import doubts
 from reidrisk.study.gate import Limits, above, judge, judged
 from reidrisk.study.result import Result
-from reidrisk.study.text.attacks import Sentence, knowledge, least_assessed, strongest
+from reidrisk.study.text.attacks import Sentence, knowledge, least_assessed, strongest, unseen
 from reidrisk.study.text.numbers import (
+    after,
     count,
     exactly,
     opening,
@@ -41,7 +42,7 @@ def outcome(result: Result, said: Sequence[Sentence]) -> _Outcome:
         return _Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks, limits = judged(result), Limits(max_risk=most)
     kept = [opening(one.text) for one in said if one.about == "limit"]
-    sentences = (*kept, *least_assessed(risks, targets_word(result)))
+    sentences = (*kept, *least_assessed(risks, targets_word(result), unseen(result)))
     if above(risks, most):
         return _Outcome("failed", "Not passed", sentences)
     doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
@@ -55,15 +56,16 @@ def size(result: Result) -> str:
     Args:
         result: What a study found.
     """
+    if result.singling is not None:
+        known = units(result, result.slots[-1])
+        return f"In the table: {count(result.users)} people, described by {known}."
     best = strongest(result)
     every = result.targets if best is None else best.targets + best.not_assessed
     attacked = f"{count(every)} {targets_word(result, every)} attacked"
     if best is not None and best.not_assessed:
         attacked += f" and {count(best.targets)} of them assessed"
-    return (
-        f"In the study: {attacked}, among {count(result.users)} whom the attacker knows, after up "
-        f"to {units(result, result.slots[-1])}."
-    )
+    time = after(result, result.slots[-1]).replace(" ", " up to ", 1)
+    return f"In the study: {attacked}, among {count(result.users)} whom the attacker knows, {time}."
 
 
 def attacker(result: Result) -> str:
@@ -77,17 +79,17 @@ def attacker(result: Result) -> str:
     return f"In the study, the strongest attack knows {known}." if known else ""
 
 
-def after(result: Result) -> str:
+def named(result: Result) -> str:
     """How often people are named with this release, beside guessing.
 
     Args:
         result: What a study found.
     """
-    best, time = strongest(result), units(result, result.slots[-1])
+    best, time = strongest(result), opening(after(result, result.slots[-1]))
     if best is None:
         return "No attack was measured."
     guess = f"guessing would be right in {exactly(best.guessing)}"
     if best.value == 0:
-        return f"After {time} no attack was right in any of {count(best.targets)} cases; {guess}."
+        return f"{time} no attack was right in any of {count(best.targets)} cases; {guess}."
     right = f"the strongest attack is right in {share_with_interval(best)} of cases"
-    return f"After {time} {right}; {guess}."
+    return f"{time} {right}; {guess}."

@@ -1,9 +1,16 @@
 """Sentences on who is alone in a table of people, for terminal and page."""
 
-from reidrisk.io.table_columns import column_name
-from reidrisk.risk.tables._singling import CLOSED_WORLD, RegisterCrowds, Singling
+from reidrisk.io.column_roles import column_name
+from reidrisk.risk.tables.records import TABLE_WORLD, RegisterCrowds, SinglingRecord
 from reidrisk.study.text.attacks import Sentence
-from reidrisk.study.text.numbers import at_most, count, exactly, listed, share, times
+from reidrisk.study.text.numbers import (
+    at_most,
+    count,
+    exactly,
+    listed,
+    share,
+    times,
+)
 
 NOT_COVERED = (
     "Attackers who know these columns only roughly or with errors, and those who know more.",
@@ -11,11 +18,14 @@ NOT_COVERED = (
     "People who are not in the table.",
 )
 
+COMPLETE = "Everybody in the table is in the register, and every row of it is a person."
+"""What figures about a register rest on."""
+
 _FEW = 5
 """Groups of fewer people are small; a class of sizes begins there."""
 
 
-def verdict(found: Singling) -> tuple[Sentence, ...]:
+def verdict(found: SinglingRecord) -> tuple[Sentence, ...]:
     """Who is alone, what the best attacker reaches, what k-anonymity promises.
 
     Args:
@@ -55,16 +65,18 @@ def _register_verdict(register: RegisterCrowds) -> Sentence:
     if not register.found:
         text = "No record has its values in the register: it says nothing about this table."
         return Sentence("possible", text, warns=True)
+    records = register.found + register.not_found
     text = (
-        f"Among the {count(register.people)} people of the register, "
-        f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
-        f"it with all names is right in {share(register.optimum)} of cases at best."
+        f"The register of {people(register.people)} has the values of {count(register.found)} of "
+        f"{count(records)} records. Of those found, {share(register.share_unique)} fit one person "
+        "only, and an attacker who has the register with all names is right about "
+        f"{share(register.optimum)} of them at best."
     )
     missing = not_in_register(register)
     return Sentence("possible", " ".join((text, *missing)), warns=bool(missing))
 
 
-def basis(found: Singling) -> str:
+def basis(found: SinglingRecord) -> str:
     """Who was counted.
 
     Args:
@@ -77,7 +89,7 @@ def basis(found: Singling) -> str:
     )
 
 
-def groups(found: Singling) -> str:
+def groups(found: SinglingRecord) -> str:
     """How many share their values with few others, and how many groups there are.
 
     Args:
@@ -90,7 +102,7 @@ def groups(found: Singling) -> str:
     )
 
 
-def empty_cells(found: Singling) -> tuple[str, ...]:
+def empty_cells(found: SinglingRecord) -> tuple[str, ...]:
     """How many cells are empty, which counts as a value; nothing if none is.
 
     Args:
@@ -112,10 +124,11 @@ def not_in_register(register: RegisterCrowds) -> tuple[str, ...]:
     """
     if not register.not_found:
         return ()
-    records, they = ("record is", "it") if register.not_found == 1 else ("records are", "them")
+    one = register.not_found == 1
+    have, them = ("record has", "it") if one else ("records have", "them")
     text = (
-        f"{count(register.not_found)} {records} not in the register; no figure about it includes "
-        f"{they}, which does not make {they} safe."
+        f"{count(register.not_found)} {have} values that are not in the register; no figure about "
+        f"the register includes {them}, which does not make {them} safe."
     )
     return (text,)
 
@@ -130,12 +143,12 @@ def incomplete_register(register: RegisterCrowds) -> tuple[str, ...]:
         return ()
     text = (
         f"Of {count(register.short)} record{'s' * (register.short != 1)} the register has fewer "
-        "people than the table itself, so it is not complete."
+        "people than the table itself, so it is not complete; here the people of the table count."
     )
     return (text,)
 
 
-def in_register(found: Singling, register: RegisterCrowds) -> str:
+def in_register(found: SinglingRecord, register: RegisterCrowds) -> str:
     """How many records the register has, and how many of them fit one person.
 
     Args:
@@ -144,28 +157,27 @@ def in_register(found: Singling, register: RegisterCrowds) -> str:
     """
     text = (
         f"{count(register.found)} of {count(found.people)} records have their values in the "
-        f"register of {count(register.people)} people; {count(register.unique)} of them fit one "
-        "person only."
+        f"register of {people(register.people)}; {count(register.unique)} of those found "
+        f"{'fits' if register.unique == 1 else 'fit'} one person only."
     )
     return " ".join((text, *not_in_register(register), *incomplete_register(register)))
 
 
-def assumptions(found: Singling) -> tuple[str, ...]:
+def assumptions(found: SinglingRecord) -> tuple[str, ...]:
     """What figures rest on, a sentence each.
 
     Args:
         found: What `singling` found.
     """
-    complete = "Everybody in the table is in the register, and every row of it is a person."
     return (
-        CLOSED_WORLD,
+        TABLE_WORLD,
         "Every row is a person. Values are compared as they are written.",
         *empty_cells(found),
-        *((complete,) if found.register else ()),
+        *((COMPLETE,) if found.register else ()),
     )
 
 
-def columns(found: Singling) -> str:
+def columns(found: SinglingRecord) -> str:
     """The columns that an attacker knows, as part of a sentence.
 
     Args:

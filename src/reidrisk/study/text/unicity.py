@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 
 from reidrisk.estimates import Estimate
-from reidrisk.io.table_columns import column_name
-from reidrisk.risk.tables._unicity import CLOSED_WORLD, KnownPoints, Unicity
+from reidrisk.io.column_roles import column_name
+from reidrisk.risk.tables.records import POINTS_WORLD, KnownPoints, Unicity
 from reidrisk.study.text.attacks import Sentence
-from reidrisk.study.text.numbers import count, listed, opening, percent, share_with_interval
+from reidrisk.study.text.numbers import (
+    count,
+    listed,
+    opening,
+    percent,
+    share_with_interval,
+)
 
 NOT_COVERED = (
     "Attackers who know points only roughly or with errors, and those who know more.",
@@ -35,7 +41,7 @@ def verdict(found: Unicity) -> tuple[Sentence, ...]:
     best = headline(found)
     if best is None or best.right is None:
         return (Sentence("found", "Nobody has as many points as were asked for."),)
-    points = f"point{'s' * (best.points > 1)} ({_point(found)})"
+    points = f"point{'s' * (best.points > 1)} ({point(found)})"
     known = f"{count(best.points)} random {points}"
     if found.known == "rarest":
         known = (
@@ -78,7 +84,16 @@ def knowledge(found: Unicity) -> str:
     Args:
         found: What `unicity` found.
     """
-    return f"The attacker knows {_KNOWN[found.known]}; a point is {_point(found)}."
+    return f"The attacker knows {known_points(found)}; a point is {point(found)}."
+
+
+def known_points(found: Unicity) -> str:
+    """Which points the attacker knows, as part of a sentence.
+
+    Args:
+        found: What `unicity` found.
+    """
+    return _KNOWN[found.known]
 
 
 def too_few_points(one: KnownPoints) -> tuple[str, ...]:
@@ -89,9 +104,11 @@ def too_few_points(one: KnownPoints) -> tuple[str, ...]:
     """
     if not one.not_assessed:
         return ()
+    points = f"{count(one.points)} point{'s' * (one.points != 1)}"
+    have, are, them = ("has", "is", "it") if one.not_assessed == 1 else ("have", "are", "them")
     text = (
-        f"{count(one.not_assessed)} of them have fewer than {count(one.points)} points and are in "
-        "no such figure, which does not make them safe."
+        f"{count(one.not_assessed)} of them {have} fewer than {points} and {are} in no such "
+        f"figure, which does not make {them} safe."
     )
     return (text,)
 
@@ -139,12 +156,17 @@ def assumptions(found: Unicity) -> tuple[str, ...]:
         if found.known == "random"
         else "The attacker happens to know the points that the fewest people have."
     )
-    return (CLOSED_WORLD, drawn, "A point counts once, however often a person has it.")
+    return (POINTS_WORLD, drawn, "A point counts once, however often a person has it.")
 
 
 def _share(figure: Estimate | None) -> str:
     return "no" if figure is None else share_with_interval(figure)
 
 
-def _point(found: Unicity) -> str:
+def point(found: Unicity) -> str:
+    """What a point is made of, as part of a sentence.
+
+    Args:
+        found: What `unicity` found.
+    """
     return listed([column_name(name) for name in found.point])

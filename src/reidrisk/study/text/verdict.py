@@ -6,9 +6,11 @@ from reidrisk.core.sanitize import cleaned
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.gate import above, judged
 from reidrisk.study.result import Result, Risk
+from reidrisk.study.text import singling, unicity
 from reidrisk.study.text.attacks import Remedy, Sentence, found, headline, shortlists, strongest
 from reidrisk.study.text.bounds import ceilings, number, possible, proved, ruled_out, unfit
 from reidrisk.study.text.numbers import (
+    Interval,
     at_most_beside,
     count,
     in_full,
@@ -17,7 +19,7 @@ from reidrisk.study.text.numbers import (
     units,
 )
 
-__all__ = ["Sentence", "basis", "headline", "strongest", "text", "verdict"]
+__all__ = ["Sentence", "basis", "headline", "large", "strongest", "text", "verdict"]
 
 
 _MOST = 3
@@ -30,9 +32,12 @@ def verdict(result: Result) -> tuple[Sentence, ...]:
     Args:
         result: What a study found.
     """
+    if (own := _of_table(result)) is not None:
+        first, *rest = own
+        return (first, *_inputs(result), *rest, *_limit(result))
     return (
         found(result),
-        *(Sentence("input", text, warns=True) for text in result.warnings),
+        *_inputs(result),
         *possible(result),
         *ruled_out(result),
         *_of_analyses(result),
@@ -40,6 +45,31 @@ def verdict(result: Result) -> tuple[Sentence, ...]:
         *_remedy(result),
         *unfit(result),
     )
+
+
+def _of_table(result: Result) -> tuple[Sentence, ...] | None:
+    """What singling or unicity says of a table; None of a study."""
+    if result.singling is not None:
+        return singling.verdict(result.singling)
+    return None if result.unicity is None else unicity.verdict(result.unicity)
+
+
+def _inputs(result: Result) -> list[Sentence]:
+    return [Sentence("input", text, warns=True) for text in result.warnings]
+
+
+def large(result: Result) -> Interval | None:
+    """The number that stands large above the verdict, if there is one.
+
+    Args:
+        result: What a study found.
+    """
+    if result.singling is not None:
+        return result.singling.share_unique
+    if result.unicity is not None:
+        best = unicity.headline(result.unicity)
+        return None if best is None else best.singled_out
+    return strongest(result)
 
 
 def _of_analyses(result: Result) -> Iterator[Sentence]:
@@ -54,6 +84,10 @@ def basis(result: Result) -> str:
     Args:
         result: What a study found.
     """
+    if result.singling is not None:
+        return singling.basis(result.singling)
+    if result.unicity is not None:
+        return unicity.basis(result.unicity)
     best = strongest(result)
     lists = [] if best is None else shortlists(result, best.attack)
     ranges = f"Ranges are {percent(result.level)} intervals."
@@ -136,6 +170,8 @@ def _beyond(result: Result, most: float) -> str:
     below = [bound for bound in ceilings(result).limits if number(bound) <= most]
     if not below:
         return "Attackers who were not tried are not ruled out from exceeding it."
+    if result.singling is not None:
+        return "Nobody who knows only these columns can exceed it."
     sure = any(proved(bound) for bound in below)
     return f"Nobody can exceed it{'' if sure else ', with the confidence of that bound'}."
 
