@@ -7,13 +7,15 @@ from tests.browser.tools import axe_findings, count_of_pages, pages_of, printed
 from tests.report.sample import sample
 from tests.report.signed import SIGNOFF, signed
 from tests.report.test_signoff import BLANK, SAID, evil
+from tests.report.test_singling import people, sales
 
+import reidrisk as rr
 from reidrisk import report
 from reidrisk.study.result import Result
 
 pytestmark = pytest.mark.browser
 
-TWO_PAGES = ("full", "failed", "empty", "nothing")
+TWO_PAGES = ("full", "failed", "empty", "nothing", "table", "points")
 END = "The very last words."
 
 
@@ -30,6 +32,8 @@ def files(tmp_path_factory):
             signoff=replace(SIGNOFF, **{**texts, "scope": "x" * 3000, "before": f"{BLANK} {END}"})
         ),
         "hostile": evil(),
+        "table": rr.singling(people(), columns=["town", "age"], register=people(3000)).result(),
+        "points": rr.unicity(sales(), epoch="day", count="paid", points=(1, 2)).result(),
     }
     return {
         name: report.html(result, folder / f"{name}.html", edition="signoff")

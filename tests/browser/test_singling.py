@@ -11,7 +11,7 @@ from reidrisk import report
 pytestmark = pytest.mark.browser
 
 
-CHARTS = {"singling": 3, "unicity": 2, "comparison": 1}
+CHARTS = {"singling": 3, "unicity": 2, "comparison": 1, "tables": 1}
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,10 @@ def files(tmp_path_factory):
         "comparison": report.comparison.html(
             rr.compare(result(("a", FEW), ("b", FEW)), result(("a", MANY), ("b", FEW), seed=1)),
             folder / "comparison.html",
+        ),
+        "tables": report.comparison.html(
+            rr.compare(found.result(), rr.singling(people(), columns=["town", "sex"]).result()),
+            folder / "tables.html",
         ),
         "long names": report.comparison.html(
             rr.compare(

@@ -116,7 +116,7 @@ def test_from_the_raw_file_to_the_report(name, tmp_path):
     read, options = DATA[name]
     path, run = FOLDER / name, tmp_path / "run"
     samples = ",".join(map(str, SAMPLES))
-    done = call("plays", path, *options, "--samples", samples, "--targets", TARGETS, "-o", run)
+    done = call("items", path, *options, "--samples", samples, "--targets", TARGETS, "-o", run)
     assert done.returncode == 0, done.stderr
     assert "<html" in (run / "report.html").read_text()[:300]
     assert not (run / "users.parquet").exists()
@@ -134,7 +134,7 @@ def test_from_the_raw_file_to_the_report(name, tmp_path):
 def test_the_million_song_study_has_both_readings_of_hamming(tmp_path):
     path = FOLDER / "msd_tasteprofile_10000_head.txt.gz"
     file = tmp_path / "result.json"
-    done = call("plays", path, "--samples", "1,2,4,8", "--targets", "10000", "-o", file)
+    done = call("items", path, "--samples", "1,2,4,8", "--targets", "10000", "-o", file)
     assert done.returncode == 0, done.stderr
     assert "slot by slot" in done.stdout
     found = {(risk.attack, risk.slots): risk for risk in Result.load(file).risks}
@@ -154,7 +154,7 @@ def test_users_are_named_only_if_asked_for(tmp_path):
         killed = run / ".users.parquet.k1lled.reidrisk-part"
         if options:
             killed.write_text("zoe")
-        done = call("plays", table, "--samples", "4", "-o", run, *options)
+        done = call("items", table, "--samples", "4", "-o", run, *options)
         assert done.returncode == 0, done.stderr
         for file in run.rglob("*"):
             if file.is_file() and file.suffix != ".parquet":
@@ -168,7 +168,7 @@ def test_users_are_named_only_if_asked_for(tmp_path):
     for row in rows:
         if row["credit"] == 1:
             assert (row["ties"], row["best"][0]) == (1, row["user"])
-    assert call("plays", table, "--with-users").returncode == 2
+    assert call("items", table, "--with-users").returncode == 2
     again = tmp_path / "again"
     assert call("study", run / "study.toml", "-o", again, "--with-users").returncode == 0
     assert parquet.read_table(again / "users.parquet").to_pylist() == rows

@@ -160,7 +160,9 @@ def test_an_interrupt_while_parts_are_loaded_is_no_traceback(tmp_path, start, mo
     )  # fmt: skip
     # Python may end itself by the signal if it came within an exec; shells call that 130 as well.
     assert done.returncode in (130, -signal.SIGINT)
-    assert (done.stdout, done.stderr.strip()) == ("", "stopped")
+    assert done.stderr.strip() == "stopped"
+    # The tables may have been read before the part was loaded; there is no figure in any case.
+    assert "%" not in done.stdout
 
 
 def watched(place, until):

@@ -313,7 +313,7 @@ def test_link_with_the_release_weighs_tokens(own):
         (("attack", "{}/empty", "--attack", "haming"), "there is no attack 'haming'"),
         (("attack", "{}/empty", "--slots", "1,x"), "whole number"),
         (("link", "{}/known.csv", "{}/empty"), "no file of type"),
-        (("link", "{}/known.csv", "{}/known.xyz"), "unknown file type"),
+        (("link", "{}/known.csv", "{}/known.xyz"), "there is no such file"),
         (("link", "{}/known.csv", "{}/binary.csv"), "binary.csv"),
         (("link", "{}/known.csv", "{}/stranger.csv"), "none of the 1 users is in"),
         (("link", "{}/known.csv", "{}/some.csv", "--strangers", "refuse"),

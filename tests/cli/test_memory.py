@@ -16,7 +16,7 @@ from reidrisk.errors import TooLarge
 from reidrisk.releases import TopicsApi, observe
 
 TAKES_MEMORY = [
-    ("attack",), ("bounds",), ("calibrate",), ("demo",), ("information",), ("link",), ("plays",),
+    ("attack",), ("bounds",), ("calibrate",), ("demo",), ("information",), ("items",), ("link",),
     ("release", "topics"), ("singling",), ("study", "run"), ("sweep",), ("synth", "topics"),
     ("unicity",),
 ]  # fmt: skip

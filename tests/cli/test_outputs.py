@@ -59,7 +59,7 @@ COMMANDS = [
     (("report", "run", "-o", "OUT"), "run/result.json", "x.html"),
     (("report", "run/result.json", "-o", "OUT"), "run/result.json", "x.html"),
     (("compare", "run", "run", "-o", "OUT"), "run/result.json", "x.html"),
-    (("plays", "users.csv", "-o", "OUT"), "users.csv", "x.json"),
+    (("items", "users.csv", "-o", "OUT"), "users.csv", "x.json"),
 ]
 
 
@@ -87,7 +87,7 @@ def test_no_output_takes_the_place_of_an_input(place, monkeypatch, words, read, 
     [
         (("release", "topics", "known.parquet", "-o", "."), "known.parquet"),
         (("release", "topics", "folder", "-o", "folder"), "folder/anonymous.parquet"),
-        (("plays", "users.parquet", "-o", ".", "--with-users"), "users.parquet"),
+        (("items", "users.parquet", "-o", ".", "--with-users"), "users.parquet"),
     ],
 )
 def test_no_folder_is_filled_over_an_input(place, monkeypatch, words, name):

@@ -38,6 +38,14 @@ def test_singling_says_who_is_alone(files):
     assert not any(secret in done.stdout for secret in ("anna", "Eck", "Ham"))
 
 
+def test_all_columns_that_describe_people_are_known_if_none_is_named(files):
+    done = call("singling", files / "people.csv")
+    assert done.returncode == 0, done.stderr
+    assert "all that describe people are known: age, town." in " ".join(done.stdout.split())
+    named = rr.singling(files / "people.csv", columns=["age", "town"])
+    assert rr.singling(files / "people.csv") == named
+
+
 def test_singling_prints_json_and_writes_k_and_a_page(files):
     done = call(
         "singling", files / "people.csv", "--columns", "town,age", "--register",
@@ -50,7 +58,8 @@ def test_singling_prints_json_and_writes_k_and_a_page(files):
     found = rr.singling(
         files / "people.csv", columns=["town", "age"], register=files / "register.csv"
     )
-    assert printed["singling"] == json.loads(json.dumps(found.record))
+    assert printed["singling"].items() <= json.loads(json.dumps(found.record)).items()
+    assert rr.Result.from_json(done.stdout).singling == found.figures
     assert printed["singling"]["register"]["not_found"] == 1
     records = parquet.read_table(files / "k.parquet").to_pydict()
     assert records == {"k": [2, 2, 1, 1], "register": [3, 3, 1, 0]}
@@ -65,7 +74,7 @@ def test_singling_with_a_register_says_what_is_not_in_it(files):
         files / "register.csv",
     )  # fmt: skip
     assert "1 of 3 found" in done.stdout
-    assert "1 record is not in the register" in done.stdout
+    assert "1 record has values that are not in the register" in " ".join(done.stdout.split())
 
 
 def test_columns_without_names_are_called_by_their_number(files):
@@ -105,15 +114,17 @@ def test_unicity_finds_users_and_items_by_name_or_place(files):
 def test_unicity_prints_json(files):
     (files / "plays.tsv").write_text("user\titem\nu\tx\nu\ty\nv\tx\n")
     done = call("unicity", files / "plays.tsv", "--points", "1,2", "--json", "--seed", "3")
-    printed = json.loads(done.stdout)["unicity"]
     found = rr.unicity(files / "plays.tsv", points=(1, 2), targets=10_000, seed=3)
-    assert printed == json.loads(json.dumps(found.record))
+    assert rr.Result.from_json(done.stdout).unicity == found
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("singling", "people.csv"), "name columns, each once, such as --columns age,postcode"),
+        (
+            ("singling", "sales.csv"),
+            "name the columns that an attacker knows, such as --columns age,postcode",
+        ),
         (
             ("singling", "people.csv", "--columns", "town,agee"),
             "nearest is 'age'; name the right ones with --columns",
@@ -168,7 +179,7 @@ def test_nothing_is_written_if_something_is_wrong(files):
 @pytest.mark.parametrize("command", ["singling", "unicity"])
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("people.csv", "is read, and"), ("absent/x.html", "does not exist"), (".", "it is a folder")],
+    [("people.csv", "is read, and"), ("absent/x.html", "does not exist")],
 )
 def test_no_page_is_written_over_what_is_read(files, command, output, message):
     columns = ("--columns", "town") if command == "singling" else ("--user", "id", "--item", "town")
@@ -205,3 +216,97 @@ def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch)
     done = call("singling", table, "--columns", "age,zip", "-o", tmp_path / "p.html")
     assert (done.returncode, (tmp_path / "p.html").exists()) == (2, False)
     says(done.stderr)
+
+
+QUESTIONS = {
+    "singling": ("people.csv", "--columns", "town,age", "--register", "register.csv"),
+    "unicity": ("sales.csv", "--user", "who", "--epoch", "when", "--points", "1,2"),
+}
+
+
+def asked(files, command, *more):
+    words = [files / word if word.endswith(".csv") else word for word in QUESTIONS[command]]
+    return call(command, *words, *more)
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_table_has_a_run_as_a_study_has(files, command):
+    """Regression: the gate called what these commands print damaged."""
+    run = files / "run"
+    done = asked(files, command, "-o", run)
+    assert done.returncode == 0, done.stderr
+    assert f"All figures: {run}. The report: {run / 'report.html'}" in done.stdout.replace("\n", "")
+    assert sorted(one.name for one in run.iterdir()) == ["report.html", "result.json"]
+    result = rr.Result.load(run)
+    read = [word for word in QUESTIONS[command] if word.endswith(".csv")]
+    assert sorted(result.inputs) == sorted(read)
+    assert "reidrisk" in result.versions
+    assert result.study["command"].startswith("reidrisk")
+    assert asked(files, command, "--json").stdout.count(result.title) == 1
+    page = (run / "report.html").read_text(encoding="utf-8")
+    done = call("report", run, "-o", files / "again.html")
+    assert done.returncode == 0, done.stderr
+    assert (files / "again.html").read_text(encoding="utf-8") == page
+    done = call("report", run, "--edition", "signoff", "-o", files / "signoff.html")
+    assert done.returncode == 0, done.stderr
+    assert "Signature" in (files / "signoff.html").read_text(encoding="utf-8")
+    assert call("report", run, "--files", files / "charts", "-o", files / "x.html").returncode == 0
+    assert {one.suffix for one in (files / "charts").iterdir()} == {".csv", ".svg", ".png"}
+    assert call("gate", run, "--max-risk", "5%").returncode == 3
+    done = call("gate", run, "--max-risk", "100%", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["checked"] == 2
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_table_is_written_again_and_nothing_else_is_replaced(files, command):
+    run = files / "run"
+    assert asked(files, command, "-o", run, "-q").returncode == 0
+    before = (run / "result.json").read_bytes()
+    assert asked(files, command, "-o", run, "-q").returncode == 0
+    assert (run / "result.json").read_bytes() == before
+    (run / "result.json").write_text("{}")
+    done = asked(files, command, "-o", run)
+    assert (done.returncode, (run / "result.json").read_text()) == (2, "{}")
+    (run / "result.json").unlink()
+    (run / "run.json").write_text("{}")
+    done = asked(files, command, "-o", run)
+    assert (done.returncode, (run / "result.json").exists()) == (2, False)
+    assert "folder of a study" in done.stderr
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_one_file_holds_the_result_or_the_report(files, command):
+    done = asked(files, command, "-o", files / "x.json")
+    assert "A page: reidrisk report" in " ".join(done.stdout.split())
+    result = rr.Result.load(files / "x.json")
+    done = asked(files, command, "-o", files / "x.html")
+    assert f"The report: {files / 'x.html'}" in done.stdout.replace("\n", "")
+    assert result.title in (files / "x.html").read_text(encoding="utf-8").replace("&#39;", "'")
+
+
+def test_two_tables_are_compared(files):
+    (files / "coarse.csv").write_text(PEOPLE.replace("9", "7").replace("Eck", "Ham"))
+    for name, run in (("people.csv", "before"), ("coarse.csv", "after")):
+        done = call("singling", files / name, "--columns", "town,age", "-o", files / run, "-q")
+        assert done.returncode == 0, done.stderr
+    done = call("compare", files / "before", files / "after", "-o", files / "both.html")
+    assert done.returncode == 0, done.stderr
+    says(done.stdout.replace(str(files), "TMP"))
+    assert "exact" in (files / "both.html").read_text(encoding="utf-8")
+    words = ("gate", files / "after", "--compare", files / "before", "--worse-by", "1%")
+    assert call(*words).returncode == 0
+    back = ("gate", files / "before", "--compare", files / "after", "--worse-by", "1%")
+    assert call(*back).returncode == 3
+
+
+def test_a_write_that_is_stopped_leaves_nothing(files, monkeypatch):
+    """Neither half a file nor what it was written to."""
+
+    def stopped(*_given, **_more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reidrisk.study.result.Result.to_json", stopped)
+    done = asked(files, "singling", "-o", files / "run")
+    assert done.returncode == 130
+    assert not (files / "run").exists()

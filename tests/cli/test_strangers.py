@@ -62,7 +62,7 @@ def test_a_share_of_known_users_can_be_hidden(tables, tmp_path):
 
 
 def test_plays_and_releases_can_have_strangers(tables, tmp_path):
-    done = call("plays", tables[0], "--samples", "4", "--strangers", "40%", "--json")
+    done = call("items", tables[0], "--samples", "4", "--strangers", "40%", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["strangers"][0]["strangers"] > 20
     synth = call("synth", "topics", "--users", "200", "--epochs", "2", "-o", tmp_path / "p.parquet")

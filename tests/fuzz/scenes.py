@@ -81,7 +81,7 @@ SCENES = {
         labels=("user", "age", "zip", "sex"),
     ),
     "plays": Scene(
-        ("plays", "{plays}", "--samples", "1,2", "--user", "user", "--item", "item", "--json"),
+        ("items", "{plays}", "--samples", "1,2", "--user", "user", "--item", "item", "--json"),
         {"plays": TABLES["plays"]}, drawn=("item",),
     ),
     "bounds": Scene(

@@ -104,8 +104,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "plays": (
         ("inspect", "FILE", "--json"),
-        ("plays", "FILE", "--samples", "1,2", "-q"),
-        ("plays", "FILE", "--samples", "2", "--by-count", "--json"),
+        ("items", "FILE", "--samples", "1,2", "-q"),
+        ("items", "FILE", "--samples", "2", "--weighted", "--json"),
         ("link", "FILE", "plays-again.csv", "--item", "item", "--user", "user", "-q"),
         ("unicity", "FILE", "--points", "1,2", "--json"),
         ("unicity", "FILE", "--points", "1,2", "--item", "item", "--count", "count"),

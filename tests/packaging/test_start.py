@@ -20,7 +20,7 @@ RUN = Path(__file__).parents[1] / "study" / "data" / "reidrisk-1.json"
 
 COMPILER = {"numba", "llvmlite"}
 NUMBERS = {"numpy", "scipy.special", "scipy.sparse", "scipy.optimize", "pyarrow"}
-GUESTS = {"torch", "pyspark", "pandas", "matplotlib", "altair", "jinja2"}
+GUESTS = {"torch", "pyspark", "pandas", "polars", "duckdb", "matplotlib", "altair", "jinja2"}
 ENGINES = {"reidrisk.engines.plan", "reidrisk.io.tables", "reidrisk.study.study"}
 NO_NUMBERS = {*COMPILER, *NUMBERS, *GUESTS, *ENGINES, "pydantic"}
 NO_FIGURES = {*COMPILER, *NUMBERS - {"numpy"}, *GUESTS, *ENGINES}

@@ -677,9 +677,9 @@ for what, (shown, says) in BAD_ASSIGNMENTS.items():
 for path, says in (
     (None, "path"),
     (5, "path"),
-    ("matrix.xls", ("matrix.xls: ", ".csv, .tsv, .parquet, .txt", ".npy, .npz", "packed, .gz")),
-    ("matrix", ("matrix: ", ".csv, .tsv, .parquet, .txt", ".npy, .npz (text also packed")),
-    ("", ("the folder has no file", ".csv, .tsv, .parquet, .txt")),
+    ("matrix.xls", ("matrix.xls: ", "there is no such file")),
+    ("matrix", ("matrix: ", "there is no such file")),
+    ("", ("the folder has no file", ".csv, .tsv, .parquet", "packed, .gz")),
     ("nowhere/matrix.csv", ("nowhere/matrix.csv: ", "no such file")),
     (Path("nowhere/matrix.npz"), ("nowhere/matrix.npz: ", "no such file")),
     ("nowhere/matrix.npy", ("nowhere/matrix.npy: ", "no such file")),

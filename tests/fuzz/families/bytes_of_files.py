@@ -1,7 +1,9 @@
 """Good files of every kind, with a few bytes changed."""
 
+import bz2
 import gzip
 import io
+import lzma
 import zipfile
 from pathlib import Path
 from random import Random
@@ -50,19 +52,27 @@ def filled(words: tuple[str, ...], name: str, place: Path) -> tuple[str, ...]:
 
 
 def packed(rng: Random, content: bytes, name: str) -> tuple[str, bytes]:
-    """Text as .gz or .zip, spoilt inside or outside."""
+    """Text that is packed in some way, spoilt inside or outside; not always called so."""
     inside = rng.random() < 0.5
     if inside:
         content = spoilt(rng, content)
-    if rng.random() < 0.5:
-        new, whole = f"{name}.gz", gzip.compress(content, mtime=0)
+    end, pack = rng.choice(
+        (("gz", _gzip), ("bz2", bz2.compress), ("xz", lzma.compress), ("", None))
+    )
+    if pack is not None:
+        new, whole = rng.choice((f"{name}.{end}", name)), pack(content)
     else:
         stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        how = rng.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2))
+        with zipfile.ZipFile(stream, "w", how) as archive:
             for part in rng.choice(((name,), (name,), (name, "other.csv"), ("folder/", name))):
-                archive.writestr(zipfile.ZipInfo(part), content)
+                archive.writestr(zipfile.ZipInfo(part), content, how)
         new, whole = f"{name}.zip", stream.getvalue()
     return new, whole if inside else spoilt(rng, whole)
+
+
+def _gzip(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 def reframed(rng: Random, content: bytes) -> bytes:

@@ -22,7 +22,7 @@ ARGUMENTS = {
     "sweep": ("study.toml", "--vary", "noise=5%", "-o", "ours-new"),
     "calibrate": ("study.toml", "--max-risk", "90%"),
     "inspect": ("plays.csv",),
-    "plays": ("plays.csv", "--samples", "1,2"),
+    "items": ("plays.csv", "--samples", "1,2"),
     "link": ("known.csv", "anonymous.csv"),
     "singling": ("persons.csv", "--columns", "age,zip"),
     "unicity": ("plays.csv", "--points", "1,2"),

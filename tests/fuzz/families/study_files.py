@@ -37,7 +37,7 @@ STUDY = {
                     "[[]]", "true", '["COUNTS"]', '["x:y"]'),
 }  # fmt: skip
 PEOPLE = {
-    "kind": ('"table"', '"files"', '"plays"', '"history"', '"tfrecord"', '"linked"', '"synthetic"', '"nope"', "3"),
+    "kind": ('"table"', '"files"', '"items"', '"plays"', '"history"', '"tfrecord"', '"linked"', '"synthetic"', '"nope"', "3"),
     "path": PATHS, "domains": PATHS, "known": PATHS, "anonymous": PATHS, "columns": COLUMNS,
     "epochs": ("[1, 2]", '["1", "2"]', "[9]", "[]", "2", "[1, 1]", "[true]", "[1.5]", f"[{2**64}]"),
     "absent": ('"missing"', '"pad"', '"drop"', '"nope"', "1"), "duplicates": ('"refuse"', '"add"', '"x"'),

@@ -117,21 +117,23 @@ def written(rng: Random, table: Table) -> tuple[str, bytes]:
     """A file of text, in some dialect; sometimes not even text."""
     separator, kind = rng.choice(((",", "csv"), (",", "csv"), ("\t", "tsv"), (";", "csv"), ("|", "txt"),
                                   ("\t", "csv"), (" ", "dat"), (",", "data")))  # fmt: skip
-    end = rng.choice(("\n", "\n", "\n", "\r\n", "\r", "\n\n"))
+    end = rng.choice(("\n", "\n", "\n", "\r\n", "\r", "\n\n", "\u2028", "\x85"))
     lines = (table.names, *table.rows)
     if rng.random() < 0.4:  # as it is, whatever signs are in it
         text = "".join(separator.join(line) + end for line in lines)
     else:
         stream = io.StringIO()
         quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-        csv.writer(stream, delimiter=separator, lineterminator=end, quoting=quoting).writerows(
-            lines
-        )
+        quote, doubled = rng.choice('""\''), rng.random() < 0.8
+        csv.writer(
+            stream, delimiter=separator, lineterminator=end, quoting=quoting, quotechar=quote,
+            doublequote=doubled, escapechar=None if doubled else "\\",
+        ).writerows(lines)  # fmt: skip
         text = stream.getvalue()
     text = rng.choice(("", "", "", "\ufeff", "\n", "# a note\n")) + text
     if rng.random() < 0.1:
         text = text.rstrip(end)
-    code = rng.choice(("utf-8", "utf-8", "utf-8", "utf-8", "utf-8", "latin-1", "utf-16"))
+    code = rng.choice(("utf-8",) * 6 + ("latin-1", "cp1252", "utf-16", "utf-16-le"))
     content = text.encode(code, "replace")
     if rng.random() < 0.15:
         return f"spoilt.{kind}.gz", gzip.compress(content, mtime=0)
