@@ -94,7 +94,7 @@ def by_pattern(users: pa.ChunkedArray, pattern: str, source: Origin) -> tuple[pa
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
         parts = pc.replace_substring_regex(texts, around, r"\1")
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, UnicodeEncodeError):
         raise InvalidInput(
             f"{setting('user_pattern')} is a regular expression with a group in brackets that "
             f"matches the user, such as {setting('user_pattern', 'rec-([0-9]+)')}; got {pattern!r}",

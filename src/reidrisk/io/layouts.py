@@ -10,6 +10,7 @@ from reidrisk.errors import InvalidInput
 
 Returns = Literal["refuse", "net", "skip"]
 """What becomes of rows with a count below zero."""
+_MOST_SKIPPED = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +60,8 @@ class Layout:
     returns: Returns = field(default="refuse", metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
+        for name in ("separator", "where", "time_format"):
+            _refuse_no_unicode(name, getattr(self, name))
         if self.separator is not None:
             sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.separator, self.separator)
             if sign != "::" and (len(sign) != 1 or sign in '"\r\n'):
@@ -70,10 +73,10 @@ class Layout:
             object.__setattr__(self, "separator", sign)
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
-        if self.skip is not None and self.skip < 0:
+        if self.skip is not None and not 0 <= self.skip <= _MOST_SKIPPED:
             raise InvalidInput(
-                f"{setting('skip', self.skip)}: lines above the table are counted from 0; give "
-                "how many there are",
+                f"{setting('skip', self.skip)}: give how many lines there are above the table, "
+                f"from 0 to {_MOST_SKIPPED:,}",
                 code="out-of-range",
             )
         if self.returns not in get_args(Returns):
@@ -100,6 +103,19 @@ class Layout:
         """All columns that are named."""
         parts = (self.user, self.item, self.count, self.epoch)
         return (*(one for one in parts if one is not None), *self.columns)
+
+
+def _refuse_no_unicode(name: str, value: str | None) -> None:
+    """Refuse what a shell in another encoding hands over: DuckDB and Arrow take only Unicode."""
+    if (
+        value is not None
+        and not value.isascii()
+        and any("\ud800" <= one <= "\udfff" for one in value)
+    ):
+        raise InvalidInput(
+            f"{setting(name)} holds bytes that are not UTF-8; write it in UTF-8",
+            code="not-utf8",
+        )
 
 
 def _encoding(name: str) -> str:
