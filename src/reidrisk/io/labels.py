@@ -295,12 +295,19 @@ def is_utf8(value: bytes) -> bool:
 
 
 def _encode_text(column: pa.ChunkedArray, name: str, source: Origin) -> Coded:
+    coded = encode_texts(column)
+    refuse_empty(coded, name, source)
+    return coded
+
+
+def encode_texts(column: pa.ChunkedArray) -> Coded:
+    """Number distinct texts in sorted order: as numbers if all are plain whole ones.
+
+    Args:
+        column: Text.
+    """
     numbers = _numbers(column)
-    if numbers is not None:
-        return encode_numbers(numbers)
-    whole = one_piece(column)
-    refuse_blanks(whole, name, source)
-    return _encode_any(whole)
+    return _encode_any(one_piece(column)) if numbers is None else encode_numbers(numbers)
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:

@@ -13,7 +13,7 @@ from reidrisk.io.provenance import Origin
 from reidrisk.io.table_files import TEXT, sql_text
 from reidrisk.io.tables import OpenTables
 
-NO_USER = f"({', '.join(map(sql_text, ('', *NOTHING)))})"
+_NO_USER = f"({', '.join(map(sql_text, ('', *NOTHING)))})"
 """How programs write that there is no user, in SQL."""
 
 _MANY = 0.05
@@ -32,10 +32,10 @@ def skip_nobody(opened: OpenTables, users: Sequence[str]) -> OpenTables:
     every, left_out, files = 0, 0, []
     for file, user in zip(opened.files, users, strict=True):
         ((rows, nobody),) = opened.run(
-            f"select count(*), count(*) filter ({user} in {NO_USER}) from {file.relation}"
+            f"select count(*), count(*) filter ({user} in {_NO_USER}) from {file.relation}"
         )
         every, left_out = every + rows, left_out + nobody
-        files.append(file.only(f"{user} not in {NO_USER}"))
+        files.append(file.only(f"{user} not in {_NO_USER}"))
     notes, warnings = _remarks(left_out, every, str(opened.source(())))
     return replace(
         opened, files=tuple(files), notes=(*opened.notes, *notes),

@@ -1,8 +1,8 @@
 """Number the labels of columns in sorted order, in one pass over the files.
 
 DuckDB hands over entries in the order of the files. Arrow keeps each as a number and every distinct
-text once, so that what is held goes by rows and not by the length of entries. At the end DuckDB
-puts the distinct texts in order.
+text once, so that what is held goes by rows and not by the length of entries. At the end
+the distinct texts are put in order.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from reidrisk.core.machine import within_memory
 from reidrisk.core.parallel import ahead, over_blocks
 from reidrisk.errors import InvalidInput
-from reidrisk.io.columns import holds_text
-from reidrisk.io.labels import Coded
-from reidrisk.io.nobody import NO_USER, skip_nobody
+from reidrisk.io.columns import holds_text, trimmed
+from reidrisk.io.labels import NOTHING, Coded, encode_texts
+from reidrisk.io.nobody import skip_nobody
 from reidrisk.io.parquet_files import check_pages
 from reidrisk.io.provenance import Origin
 from reidrisk.io.row_checks import check_users
-from reidrisk.io.table_files import BLANKS, TEXT, TableFile
+from reidrisk.io.table_files import TEXT, TableFile
 from reidrisk.io.tables import OpenTables, refuse_empty_lines
 from reidrisk.io.unpacking import Progress
 
@@ -245,10 +245,9 @@ class _Query:
         ]
         return replace(self, opened=skip_nobody(self.opened, users))
 
-    @property
-    def _label(self) -> str:
-        """An entry as a label; blanks are left out here, where each entry is looked at once."""
-        return f"trim(entry, {BLANKS})" if self.all_text else "entry"
+    def _labels(self, texts: pa.Array) -> pa.Array:
+        """Entries as labels; blanks are left out here, where each entry is looked at once."""
+        return trimmed(texts) if self.all_text else texts
 
     def _checked(self, users: pa.Array) -> OpenTables:
         """The tables with what is odd about their users.
@@ -256,43 +255,25 @@ class _Query:
         Args:
             users: The distinct entries.
         """
-        self.opened.connection.register("users", pa.table({"entry": users}))
-        if self.opened.run(f"from users where trim(entry, {BLANKS}) in {NO_USER} limit 1"):
+        if pc.any(pc.is_in(trimmed(users), value_set=pa.array(["", *NOTHING], TEXT))).as_py():
             raise _NamesNobody
         names = [columns[_USER] for columns in self.columns]
-        labels = f"(select distinct {self._label} as label from users)"
-        checked = check_users(self.opened, names, labels)
-        self.opened.connection.unregister("users")
+        connection = self.opened.connection
+        connection.register("users", pa.table({"label": self._labels(users)}))
+        checked = check_users(self.opened, names, "(select distinct label from users)")
+        connection.unregister("users")
         return checked
 
     def _in_order(self, parts: list[NDArray[np.int32]], texts: pa.Array) -> Coded:
         """Number a column in the order of its labels: as numbers if all are plain whole ones."""
-        label = self._label
-        whole = f"try_cast({label} as bigint)"
-        places = pa.array(np.arange(len(texts), dtype=np.int32))
-        given = pa.table({"entry": texts, "place": places})
-        self.opened.connection.register("entries", given)
-        ((plain,),) = self.opened.run(
-            f"select bool_and(coalesce(cast({whole} as varchar) = {label}, false)) from entries"
-        )
-        ordered = self.opened.arrow(
-            f"select {whole if plain else label} as label, place from entries order by all"
-        )
-        self.opened.connection.unregister("entries")
-        labels = ordered["label"].combine_chunks()
-        first = np.ones(len(labels), bool)
-        if len(labels):
-            first[1:] = pc.not_equal(labels[1:], labels[:-1]).to_numpy(zero_copy_only=False)
-        number = np.empty(len(labels), np.int32)
-        number[ordered["place"].to_numpy()] = np.cumsum(first, dtype=np.int32) - 1
+        coded = encode_texts(pa.chunked_array([self._labels(texts)]))
         codes = np.empty(sum(map(len, parts)), np.int32)
         end = len(codes)
         while parts:
             part = parts.pop()
-            np.take(number, part, out=codes[end - len(part) : end], mode="clip")
+            np.take(coded.codes, part, out=codes[end - len(part) : end], mode="clip")
             end -= len(part)
-        distinct = labels.filter(pa.array(first)) if not first.all() else labels
-        return Coded(codes, np.asarray(distinct.to_numpy(zero_copy_only=False)))
+        return Coded(codes, coded.labels)
 
     def _refuse_no_numbers(self) -> None:
         for file, columns in self._files():

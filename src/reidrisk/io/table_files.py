@@ -196,29 +196,33 @@ def too_long(place: object, line: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """How DuckDB will open a file.
+    """How DuckDB will open a file, by its first lines; the rest of it is not looked at yet.
 
     Args:
         file: As it was given.
-        path: What DuckDB opens: the file itself, or a private copy or link.
         private: Where a copy or link goes.
         kind: parquet, json, text or cases; a sheet is a text by now.
         head: The first lines of a text.
         suffix: The type that the name claims, such as ".csv".
         facts: What to say of it.
+        encoding: That of a text that DuckDB cannot read as it is, and reads as a private copy.
+        one_end: Whether line ends of Windows must first be seen to be the only ones.
+        written: Whether the private copy is there already.
     """
 
     file: Path
-    path: Path
     private: Path
     kind: str
     head: str
     suffix: str
     facts: Mapping[str, str]
+    encoding: str | None = None
+    one_end: bool = False
+    written: bool = False
 
     @classmethod
     def of(cls, file: Path, private: Path, layout: Layout) -> "FilePlan":
-        """Look at the first bytes of a file; unpack or recode it where DuckDB could not read it.
+        """Look at the first bytes of a file.
 
         Args:
             file: The file.
@@ -238,13 +242,13 @@ class FilePlan:
                     code="packed-parquet",
                 )
             parquet_file(file)
-            return cls(file, _plain_name(file, private), private, "parquet", "", suffix, {})
+            return cls(file, private, "parquet", "", suffix, {})
         if sheet:
             _write_sheet(file, private)
             with private.open(encoding="utf-8", newline="") as written:
                 head = written.read(HEAD)
-            return cls(file, private, private, "text", head[: head.rfind("\n") + 1], ".csv",
-                       {"format": "sheet"})  # fmt: skip
+            return cls(file, private, "text", head[: head.rfind("\n") + 1], ".csv",
+                       {"format": "sheet"}, written=True)  # fmt: skip
         if suffix in (".xlsx", ".xls", ".ods"):
             raise InvalidInput(
                 f"{file}: this is not a workbook, whatever its name says; save the sheet again, or "
@@ -252,10 +256,7 @@ class FilePlan:
                 code="damaged-file",
             )
         if is_web_cases(data):
-            write_cases(file, private)
-            return cls(
-                file, private, private, "cases", "", suffix, {"format": "UCI cases and votes"}
-            )
+            return cls(file, private, "cases", "", suffix, {"format": "UCI cases and votes"})
         encoding = _encoding(file, data, layout)
         text = _text_of(file, data, encoding)
         # DuckDB would take the mark for a part of the first entry where there is no header.
@@ -263,25 +264,70 @@ class FilePlan:
         copied = packing is not None or encoding != UTF_8 or marked
         if encoding != UTF_8:
             said["encoding"] = encoding
-        path = plain_copy(file, private, encoding) if copied else _plain_name(file, private)
-        # DuckDB takes one kind of line ends only.
-        if mixed := "\r\n" in text and has_mixed_ends(path):
-            path = path if copied else plain_copy(file, private, encoding)
-            write_one_line_end(path)
         if len(data) > LONGEST and not more:
             raise InvalidInput(too_long(file, 1), code="line-too-long")
         kind = "json" if _is_json(text, suffix) else "text"
         return cls(
-            file, path, private, kind, text.replace("\r\n", "\n") if mixed else text, suffix, said
+            file, private, kind, text.replace("\r\n", "\n"), suffix, said,
+            encoding if copied else None, one_end="\r\n" in text,
+        )  # fmt: skip
+
+    @property
+    def path(self) -> Path:
+        """What DuckDB opens: the file itself, or a private copy or link."""
+        path = self.file.absolute()
+        # DuckDB would take some names for patterns.
+        own = self.written or self.encoding is not None or self.one_end or self.kind == "cases"
+        return self.private if own or _ODD.search(str(path)) else path
+
+    def write(self, cut: Cut | None = None) -> None:
+        """Write what DuckDB opens, if that is not the file itself.
+
+        Args:
+            cut: How a text is cut.
+        """
+        if self.kind == "cases":
+            write_cases(self.file, self.private)
+        elif self.path == self.private and not self.written:
+            self._write_plain()
+        if cut is not None and (rewrite := self._rewriting(cut)) is not None:
+            rewrite(self.path, self._rewritten, cut)
+
+    def _write_plain(self) -> None:
+        """Unpack or recode the file, or link to it; DuckDB takes one kind of line ends only."""
+        if self.encoding is not None:
+            plain_copy(self.file, self.private, self.encoding)
+            mixed = self.one_end and has_mixed_ends(self.private)
+        elif mixed := self.one_end and has_mixed_ends(self.file):
+            plain_copy(self.file, self.private, UTF_8)
+        else:
+            self.private.symlink_to(self.file.absolute())
+        if mixed:
+            write_one_line_end(self.private)
+
+    @property
+    def _rewritten(self) -> Path:
+        return self.private.with_name(f"{self.private.name}-rewritten")
+
+    def _rewriting(self, cut: Cut) -> Callable[[Path, Path, Cut], None] | None:
+        """What rewrites a text that DuckDB cannot cut as it is."""
+        quoting = cut.quoting
+        if quoting.escape != quoting.quote:
+            return _without_escapes
+        return (
+            _without_title if cut.title and quoting.quote and quoting.quote in self.head else None
         )
 
     def opened(
-        self, connection: "DuckDBPyConnection", layout: Layout, wanted: Collection[str]
+        self,
+        connection: Callable[[], "DuckDBPyConnection"],
+        layout: Layout,
+        wanted: Collection[str],
     ) -> TableFile:
         """The table.
 
         Args:
-            connection: May read it.
+            connection: Gives one that may read it.
             layout: What is known of it.
             wanted: Names that columns are expected to have.
         """
@@ -292,7 +338,7 @@ class FilePlan:
             facts = {"format": "Parquet"}
             return TableFile(str(self.file), named, tuple(schema.names), tuple(schema.types), facts)
         if self.kind == "json":
-            return self._opened_json(connection)
+            return self._opened_json(connection())
         if self.kind == "cases":
             cut = Cut(",", PLAIN, True, CASES, 0, 0, 0, (), True)  # noqa: FBT003  as a header says
             return self._opened_text(cut, self.facts)
@@ -307,15 +353,9 @@ class FilePlan:
         return self._opened_text(cut, facts)
 
     def _opened_text(self, cut: Cut, facts: Mapping[str, str]) -> TableFile:
-        path, quoting = self.path, cut.quoting
-        if quoting.escape != quoting.quote:
-            path = self.private.with_name(f"{self.private.name}-rewritten")
-            _rewrite(self.path, path, cut)
-            cut = replace(cut, quoting=PLAIN)
-            quoting = PLAIN
-        elif cut.title and quoting.quote and quoting.quote in self.head:
-            path = self.private.with_name(f"{self.private.name}-untitled")
-            _without_title(self.path, path, cut.title)
+        rewriting = self._rewriting(cut)
+        path = self.path if rewriting is None else self._rewritten
+        quoting = PLAIN if rewriting is _without_escapes else cut.quoting
         options = {
             "auto_detect": "false",
             "header": "false",
@@ -341,6 +381,7 @@ class FilePlan:
     def _opened_json(self, connection: "DuckDBPyConnection") -> TableFile:
         import duckdb
 
+        self.write()
         path = sql_text(self.path)
         try:
             found = connection.execute(
@@ -365,7 +406,7 @@ class FilePlan:
         return TableFile(str(self.file), relation, tuple(kinds), types, facts, self.path)
 
 
-def _rewrite(path: Path, target: Path, cut: Cut) -> None:
+def _without_escapes(path: Path, target: Path, cut: Cut) -> None:
     """Copy a text with doubled quotes in place of escapes, which DuckDB takes only within quotes.
 
     Args:
@@ -388,19 +429,19 @@ def _rewrite(path: Path, target: Path, cut: Cut) -> None:
         writer.writerows(rows)
 
 
-def _without_title(path: Path, target: Path, lines: int) -> None:
+def _without_title(path: Path, target: Path, cut: Cut) -> None:
     """Copy a text with empty lines for a title, whose quotes DuckDB would take for those of rows.
 
     Args:
         path: The text.
         target: Is written.
-        lines: Of the title.
+        cut: How the text is cut.
     """
     with (
         path.open(newline="", encoding="utf-8", errors="surrogateescape") as text,
         target.open("x", newline="", encoding="utf-8", errors="surrogateescape") as out,
     ):
-        for _ in range(lines):
+        for _ in range(cut.title):
             line = text.readline()
             out.write(line[len(line.rstrip("\r\n")) :])
         shutil.copyfileobj(text, out)
@@ -422,15 +463,6 @@ def _say_title(file: Path, lines: int) -> None:
 
 def _columns(count: int) -> str:
     return ", ".join(f"c{place}" for place in range(count))
-
-
-def _plain_name(file: Path, private: Path) -> Path:
-    """The path of a file, or a link to it if DuckDB would take its name for a pattern."""
-    path = file.absolute()
-    if not _ODD.search(str(path)):
-        return path
-    private.symlink_to(path)
-    return private
 
 
 def _head_of(stream: Stream) -> tuple[bytes, bool]:

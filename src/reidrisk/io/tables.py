@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,18 +78,24 @@ class OpenTables:
     """Tables that are open together, in one connection.
 
     Args:
-        connection: Locked: it reads these files and its own folder, and nothing else.
+        connect: Gives a locked connection, which reads these files and its own folder, and nothing
+            else. It is made when it is first asked for: whoever looks at columns needs none.
         files: The tables.
         size: Bytes of all files, for progress.
         notes: What was left out of them or seems odd, a sentence each.
         warnings: Likewise, where figures may be far off for it.
     """
 
-    connection: "DuckDBPyConnection"
+    connect: Callable[[], "DuckDBPyConnection"]
     files: tuple[TableFile, ...]
     size: int
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def connection(self) -> "DuckDBPyConnection":
+        """Holds the tables."""
+        return self.connect()
 
     def source(self, rows: Sequence[int]) -> Origin:
         """Where rows came from, for messages.
@@ -108,9 +115,10 @@ class OpenTables:
         """
         import duckdb
 
+        connection = self.connection
         try:
-            with _watched(self.connection, self.size, progress):
-                return self.connection.execute(query).fetchall()
+            with _watched(connection, self.size, progress):
+                return connection.execute(query).fetchall()
         except duckdb.Error as wrong:
             found = wrong
         # Outside of the block: an error of DuckDB may quote cells, and must not be the context.
@@ -125,9 +133,10 @@ class OpenTables:
         """
         import duckdb
 
+        connection = self.connection
         try:
-            with _watched(self.connection, self.size, progress):
-                yield from self.connection.sql(query).to_arrow_reader(BATCH)
+            with _watched(connection, self.size, progress):
+                yield from connection.sql(query).to_arrow_reader(BATCH)
         except (duckdb.Error, pa.ArrowException, OSError) as wrong:
             found = wrong
         else:
@@ -142,8 +151,9 @@ class OpenTables:
         """
         import duckdb
 
+        connection = self.connection
         try:
-            return self.connection.sql(query).to_arrow_table()
+            return connection.sql(query).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as wrong:
             found = wrong
         raise self._refusal(found)
@@ -382,10 +392,18 @@ def open_tables(
         for file in files:
             stack.enter_context(unchanged(file))
         paths = [plan.path for plan in plans]
-        connection = stack.enter_context(closing(connect(paths, folder)))
+        connection = cache(lambda: stack.enter_context(closing(connect(paths, folder))))
         opened = tuple(plan.opened(connection, layout, wanted) for plan in plans)
+
+        @cache
+        def ready() -> "DuckDBPyConnection":
+            for plan, table in zip(plans, opened, strict=True):
+                if plan.kind != "json":  # has been written, for its columns to be known
+                    plan.write(table.cut)
+            return connection()
+
         size = sum(file.stat().st_size for file in files)
-        yield _chosen(OpenTables(connection, opened, size), layout)
+        yield _chosen(OpenTables(ready, opened, size), layout)
 
 
 def _chosen(opened: OpenTables, layout: Layout) -> OpenTables:
@@ -494,7 +512,8 @@ def _of_frame(given: Any, folder: Path, stack: ExitStack) -> OpenTables:
     table, source = table_of(given)
     columns = [f"c{place}" for place in range(table.num_columns)]
     renamed = table.rename_columns(columns)
-    connection = stack.enter_context(closing(connect((), folder, {"frame": renamed})))
+    frames = {"frame": renamed}
+    connection = cache(lambda: stack.enter_context(closing(connect((), folder, frames))))
     file = TableFile(
         str(source), "frame", tuple(table.column_names), tuple(table.schema.types),
         {"format": "table"}, frame=table,
