@@ -16,7 +16,7 @@ from tests.shared_data import needs_data
 from reidrisk import uniforms
 from reidrisk.study import Result
 
-SAMPLES, TARGETS = (1, 2, 4), 40
+SAMPLES, TARGETS = (1, 2, 4), 15
 
 
 def lines(name):

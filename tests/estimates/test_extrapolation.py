@@ -191,7 +191,7 @@ def test_sizes_to_fit_reach_over_two_decades():
     assert sizes_to_fit(1_000_000) == (10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
     assert sizes_to_fit(607) == (7, 13, 31, 61, 122, 304, 607)
     assert sizes_to_fit(3) == (2, 3)
-    for users in range(11, 300):
+    for users in range(11, 300, 7):
         sizes = sizes_to_fit(users)
         found = extrapolate({size: estimate(size**-0.5) for size in sizes}, [1_000])
         assert found.law == "power law"

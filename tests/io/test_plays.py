@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from tests.shared_data import DATA, needs_data
@@ -53,6 +53,7 @@ ROWS = st.lists(
 )  # fmt: skip
 
 
+@settings(max_examples=40)
 @given(ROWS)
 def test_counts_are_added(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("p") / "p.csv"

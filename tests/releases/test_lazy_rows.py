@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.releases.slow_observing import slow_observe
 from tests.snapshots import refuses
@@ -145,6 +145,7 @@ def test_secrets_are_those_that_reveal_holds(release, people, strangers):
     same_rows(watch.rows[0], slow.known)
 
 
+@settings(max_examples=40)
 @given(cuts=st.lists(st.integers(0, 300), max_size=8), sites=st.integers(2, 3))
 def test_blocks_may_be_cut_anyhow(cuts, sites):
     watch = Watch()

@@ -56,7 +56,7 @@ def fair_shares(rows, part):
     return shares
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(tables())
 def test_groups_are_those_of_counting_by_hand(rows):
     found = measured(rows)
@@ -74,7 +74,7 @@ def test_groups_are_those_of_counting_by_hand(rows):
         assert group.groups == sum(Fraction(1, size) for size in inside)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(tables())
 def test_the_optimum_is_that_of_the_theory(rows):
     """Every person always shows the same: their values."""
@@ -108,7 +108,7 @@ def test_columns_add_what_all_orders_say(rows):
     ]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(tables(columns=3, rows=9))
 def test_too_many_sets_of_columns_are_sampled_with_an_interval(rows):
     with pytest.MonkeyPatch.context() as patch:
@@ -126,7 +126,7 @@ def test_too_many_sets_of_columns_are_sampled_with_an_interval(rows):
     ]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(tables(columns=3))
 def test_keys_beyond_64_bits_are_numbered_on_the_way(rows):
     with pytest.MonkeyPatch.context() as patch:
@@ -146,7 +146,7 @@ def test_no_two_rows_share_a_key_by_overflow():
     assert found.parts[0].unique_without == 0
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(tables(columns=2), tables(columns=2))
 def test_a_register_counts_who_shares_a_record(rows, others):
     found = measured(rows, register=as_table(others))

@@ -74,7 +74,7 @@ def test_crowds_are_those_of_sets(rows, known, seed):
         assert sizes == many + [0] * (MOST - len(points))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(ROWS, st.sampled_from(["random", "rarest"]))
 def test_figures_are_means_over_those_with_so_many_points(rows, known):
     found = measured(rows, known=known)

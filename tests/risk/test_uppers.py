@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.releases.worlds import Fixed
 
@@ -106,6 +106,7 @@ SWITCHES = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=50)
 @given(data=st.data(), top=st.integers(1, 2), switches=SWITCHES, seed=st.integers(0, 9))
 def test_topics(data, top, switches, seed):
     people = data.draw(crowds(top=top, epochs=(max(switches.get("every", 1), 1), 3)))

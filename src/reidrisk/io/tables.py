@@ -60,6 +60,7 @@ LAYOUT = Layout()
 # Rows that are handed over at a time.
 BATCH = 1 << 20
 _LEAST_MEMORY = 1 << 28
+_SMALL = 1 << 20
 
 # The settings that name columns of people.
 _SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
@@ -322,7 +323,11 @@ def _watched(
 
 
 def connect(
-    paths: Iterable[Path], folder: Path, frames: Mapping[str, pa.Table] | None = None
+    paths: Iterable[Path],
+    folder: Path,
+    frames: Mapping[str, pa.Table] | None = None,
+    *,
+    size: int | None = None,
 ) -> "DuckDBPyConnection":
     """A connection that can read these files and use one folder, and do nothing else outside.
 
@@ -332,6 +337,8 @@ def connect(
         paths: The files.
         folder: Private; takes what does not fit into memory.
         frames: Tables of this process, by name.
+        size: Bytes of all that is read, if that is known: starting threads for little costs more
+            than they save.
     """
     import duckdb
 
@@ -344,7 +351,7 @@ def connect(
             "allow_community_extensions": False,
             "python_enable_replacements": False,
             "memory_limit": f"{memory >> 20}MiB",
-            "threads": cores(),
+            "threads": cores() if size is None or size > _SMALL else 1,
             "temp_directory": str(folder / "spilled"),
             "arrow_large_buffer_size": True,
             # It takes a file for small, and would build the hash table of a join from it.
@@ -354,7 +361,7 @@ def connect(
     try:
         for name, frame in (frames or {}).items():
             connection.register(name, frame)
-        connection.execute("set allowed_paths = ?", [[str(path) for path in paths]])
+        connection.execute("set allowed_paths = ?", [[str(path.absolute()) for path in paths]])
         connection.execute("set allowed_directories = ?", [[str(folder)]])
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
@@ -391,8 +398,8 @@ def open_tables(
             )
         for file in files:
             stack.enter_context(unchanged(file))
-        paths = [plan.path for plan in plans]
-        connection = cache(lambda: stack.enter_context(closing(connect(paths, folder))))
+        size = sum(file.stat().st_size for file in files)
+        connection = cache(lambda: stack.enter_context(closing(connect(files, folder, size=size))))
         opened = tuple(plan.opened(connection, layout, wanted) for plan in plans)
 
         @cache
@@ -402,7 +409,6 @@ def open_tables(
                     plan.write(table.cut)
             return connection()
 
-        size = sum(file.stat().st_size for file in files)
         yield _chosen(OpenTables(ready, opened, size), layout)
 
 
@@ -512,13 +518,13 @@ def _of_frame(given: Any, folder: Path, stack: ExitStack) -> OpenTables:
     table, source = table_of(given)
     columns = [f"c{place}" for place in range(table.num_columns)]
     renamed = table.rename_columns(columns)
-    frames = {"frame": renamed}
-    connection = cache(lambda: stack.enter_context(closing(connect((), folder, frames))))
+    frames, size = {"frame": renamed}, table.nbytes
+    connection = cache(lambda: stack.enter_context(closing(connect((), folder, frames, size=size))))
     file = TableFile(
         str(source), "frame", tuple(table.column_names), tuple(table.schema.types),
         {"format": "table"}, frame=table,
     )  # fmt: skip
-    return OpenTables(connection, (file,), table.nbytes)
+    return OpenTables(connection, (file,), size)
 
 
 def read_table(
