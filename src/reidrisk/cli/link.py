@@ -178,10 +178,12 @@ def _kept_apart(linked: "Linked") -> str:
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
     named = linked.slot_names and not linked.by_column
     epochs = describe_epochs(linked.slot_names) if named else ""
-    text = " ".join(filter(None, (
-        f"Rows are {rows}.", epochs,
-        f"{linked.known_only:,} of {linked.users:,} known users have no anonymous row",
-    )))  # fmt: skip
+    alone = (
+        f"{linked.known_only:,} of {linked.users:,} known users have no anonymous row"
+        if linked.known_only
+        else f"Each of the {linked.users:,} known users has an anonymous row"
+    )
+    text = " ".join(filter(None, (f"Rows are {rows}.", epochs, alone)))
     if not linked.strangers:
         return f"{text}."
     return f"{text}; {linked.strangers:,} anonymous rows are of users who are not known: strangers."

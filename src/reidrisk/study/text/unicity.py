@@ -70,12 +70,14 @@ def verdict(found: Unicity) -> tuple[Sentence, ...]:
 
 
 def targets(found: Unicity) -> str:
-    """Of how many people points became known.
+    """How many people were attacked.
 
     Args:
         found: What `unicity` found.
     """
-    return f"Points of {count(found.targets)} of {count(found.users)} people became known."
+    if found.targets == found.users:
+        return f"All {count(found.users)} people were attacked."
+    return f"{count(found.targets)} of {count(found.users)} people were attacked."
 
 
 def knowledge(found: Unicity) -> str:
@@ -114,7 +116,7 @@ def too_few_points(one: KnownPoints) -> tuple[str, ...]:
 
 
 def basis(found: Unicity) -> str:
-    """Whose points became known, who could be assessed, how sure figures are.
+    """Who was attacked, who could be assessed, how sure figures are.
 
     Args:
         found: What `unicity` found.
