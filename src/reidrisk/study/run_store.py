@@ -401,6 +401,10 @@ def has_schema(body: Any, schema: str) -> bool:
     return isinstance(found, str) and found.startswith(schema.partition("/")[0] + "/")
 
 
+_LIBRARIES = ("reidrisk", "numpy", "scipy", "numba", "duckdb", "pyarrow")
+"""What figures come from: the loops, and what reads tables."""
+
+
 def versions(guests: Sequence[str] = ()) -> dict[str, str]:
     """Versions of the package and the libraries that its figures come from.
 
@@ -408,7 +412,7 @@ def versions(guests: Sequence[str] = ()) -> dict[str, str]:
         guests: Other libraries, named if they are installed.
     """
     here = [name for name in guests if find_spec(name) is not None]
-    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *here)}
+    return {name: version(name) for name in (*_LIBRARIES, *here)}
 
 
 def first_difference(before: Any, now: Any, path: str = "") -> str:
