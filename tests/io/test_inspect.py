@@ -345,3 +345,22 @@ def test_real_files_lead_to_their_command(name, words):
 def test_lists_of_items_are_no_people():
     for name in ("completejourney_categories.csv", "chrome_taxonomy_v2.tsv"):
         assert inspect_file(DATA / name).shape == "taxonomy"
+
+
+@pytest.mark.parametrize("often", [1, 3])
+def test_a_wide_table_takes_no_more_queries_than_a_narrow_one(often, tmp_path, monkeypatch):
+    asked = []
+    run = inspect.OpenTables.run
+    monkeypatch.setattr(
+        inspect.OpenTables, "run", lambda *given: asked.append(given[1]) or run(*given)
+    )
+    taken = []
+    for width in (3, 90):
+        names = ("user", *(f"x{place}" for place in range(width)))
+        rows = [(f"u{n // often}", *(str(chance.randrange(9)) for _ in range(width)))
+                for n in range(30)]  # fmt: skip
+        found = inspect_file(table(tmp_path / f"{width}.csv", names, rows))
+        assert len(found.columns) == width + 1
+        taken.append(len(asked))
+        asked.clear()
+    assert taken[0] == taken[1]

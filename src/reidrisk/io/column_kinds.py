@@ -3,7 +3,7 @@
 Values are only counted, in SQL; none of them leaves the database.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,8 +96,9 @@ _FIGURES = {
     "first_year": r"min(try_cast(regexp_extract(v, '(18|19|20)\d\d') as integer))",
     "last_year": r"max(try_cast(regexp_extract(v, '(18|19|20)\d\d') as integer))",
 }
-# Of columns with more values, only so many are compared with the shapes above.
-_MOST_VALUES = 5_000
+# Of columns with more values, only about so many are compared with the shapes above; of hundreds of
+# columns, fewer of each.
+_MOST_VALUES, _LEAST_VALUES, _MOST_TOGETHER = 5_000, 500, 400_000
 _MOST, _HALF, _SOME = 0.9, 0.5, 0.01
 _FREE_TEXT = 40
 # Fewer values may differ by chance.
@@ -283,39 +284,56 @@ class ColumnValues:
 
 
 def count_values(
-    fetch: Callable[[str], tuple[Any, ...]], name: str, value: str, table: str
-) -> ColumnValues:
-    """Count what the values of a column look like.
+    run: Callable[[str], Sequence[tuple[Any, ...]]], names: Sequence[str]
+) -> dict[str, ColumnValues]:
+    """Count what the values of columns look like, those of all columns together.
 
     Args:
-        fetch: Runs a query and gives its only row.
-        name: Of the column.
-        value: The column of `table` with the values.
-        table: Has each value once, and in `rows` how often it comes.
+        run: Runs a query and gives its rows. The table `often` has each value `v` of the column at
+            a `place` once, and in `rows` how often it comes.
+        names: Of the columns, in their places.
     """
-    signs = ", ".join(map(sql_text, EMPTY_SIGNS))
-    filled = f"{value} <> '' and {value} not in ({signs})"
-    forms = ", ".join(
-        f"bool_and(regexp_matches({value}, {sql_text(pattern)}))" for pattern in FORMS.values()
-    )
-    query = f"select count(*), coalesce(sum(rows), 0), {forms} from {table} where {filled}"
-    distinct, rows, *fitting = fetch(query)
-    form = next((one for one, fits in zip(FORMS, fitting, strict=True) if fits), "text")
+    filled = f"v <> '' and v not in ({', '.join(map(sql_text, EMPTY_SIGNS))})"
+    forms = (f"bool_and(regexp_matches(v, {sql_text(form)}))" for form in FORMS.values())
+    counted = f"select place, count(*), sum(rows), {', '.join(forms)} from often where {filled}"
+    found = {place: rest for place, *rest in run(f"{counted} group by place")}
+    figures = _figures(run, filled, {place: int(rest[0]) for place, rest in found.items()})
+    columns = {}
+    for place, name in enumerate(names):
+        distinct, rows, *fitting = found.get(place, (0, 0))
+        fits = (form for form, is_so in zip(FORMS, fitting, strict=False) if is_so)
+        form = next(fits, "text") if distinct else "empty"
+        columns[name] = ColumnValues(name, form, figures.get(place, {}), int(distinct), int(rows))
+    return columns
+
+
+def _figures(
+    run: Callable[[str], Sequence[tuple[Any, ...]]], filled: str, distinct: Mapping[int, int]
+) -> dict[int, dict[str, Any]]:
+    """Aggregates of each column; what several columns hold is compared with the shapes once."""
     if not distinct:
-        return ColumnValues(name, "empty", {}, 0, 0)
-    shares = {
-        shape: f"avg(cast(regexp_matches(v, {sql_text(pattern)}) as integer))"
-        for shape, pattern in _SHAPES.items()
+        return {}
+    most = min(_MOST_VALUES, max(_LEAST_VALUES, _MOST_TOGETHER // len(distinct)))
+    shares = ", ".join(f"({place}, {most / count})" for place, count in distinct.items())
+    chosen = (
+        f"select place, v from often join (values {shares}) as s(place, share) using (place) "
+        f"where {filled} and (share >= 1 or hash(v) < share * {2.0**64})"
+    )
+    shapes = {
+        shape: f"regexp_matches(v, {sql_text(pattern)})" for shape, pattern in _SHAPES.items()
     }
     given = ", ".join(map(sql_text, _GIVEN.split()))
     first = f"lower(strip_accents(regexp_extract(v, {sql_text(_FIRST_NAME)}, 1)))"
-    shares["given"] = f"avg(cast({first} in ({given}) as integer))"
-    asked = _FIGURES | shares
-    found = fetch(
-        f"select {', '.join(asked.values())} from (select {value} as v from {table} where {filled} "
-        f"order by hash({value}), {value} limit {_MOST_VALUES})"
+    shapes["given"] = f"{first} in ({given})"
+    marked = ", ".join(f"cast({shape} as integer) as {name}" for name, shape in shapes.items())
+    asked = _FIGURES | {shape: f"avg({shape})" for shape in shapes}
+    found = run(
+        f"with chosen as materialized ({chosen}), "
+        f"marked as materialized (select v, {marked} from (select distinct v from chosen)) "
+        f"select place, {', '.join(asked.values())} from chosen join marked using (v) "
+        "group by place"
     )
-    return ColumnValues(name, form, dict(zip(asked, found, strict=True)), int(distinct), int(rows))
+    return {place: dict(zip(asked, rest, strict=True)) for place, *rest in found}
 
 
 def content_of(column: ColumnValues) -> str | None:

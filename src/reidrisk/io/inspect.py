@@ -61,8 +61,6 @@ _ROLES = ("user", "item", "count", "epoch")
 _OLDEST = 120
 # In so many rows, two users are rather two choices.
 _MANY = 50
-# Columns whose values are counted in one pass: each takes memory for the values of all others.
-_AT_ONCE = 32
 
 _SIGNS = ", ".join(map(sql_text, ("", *EMPTY_SIGNS)))
 
@@ -289,7 +287,8 @@ class _Seen:
     """The first rows of a table, and how often each value of a column comes in them.
 
     Args:
-        opened: Holds the table, and tables of values: `often0` of the first columns, and so on.
+        opened: Holds the table, and the table `often`: a `place` of a column, a value `v` of it,
+            and in how many `rows` it comes.
         file: The table.
         rows: How many rows were looked at.
     """
@@ -300,28 +299,25 @@ class _Seen:
 
     @classmethod
     def of(cls, opened: OpenTables, file: TableFile, progress: Progress | None) -> "_Seen":
-        """Count the values of columns, some of them in each pass."""
+        """Count the values of all columns in one pass."""
         if file.facts["format"] == "Parquet":
             check_pages(Path(file.place), file.names)
         refuse_empty_lines(opened, file)
-        every = [f"v{place}" for place in range(len(file.names))]
-        for start in range(0, len(every), _AT_ONCE):
-            values = every[start : start + _AT_ONCE]
-            opened.run(
-                f"create temp table often{start // _AT_ONCE} as select {', '.join(values)}, "
-                f"count(*) as rows from {_rows(file)} group by grouping sets ({_sets(values)})",
-                progress,
-            )
-        ((rows,),) = opened.run("select coalesce(sum(rows), 0) from often0 where v0 is not null")
+        opened.run(
+            "create temp table often as select place, v, count(*) as rows "
+            f"from {_cells(_rows(file), range(len(file.names)))} group by place, v",
+            progress,
+        )
+        ((rows,),) = opened.run("select coalesce(sum(rows), 0) from often where place = 0")
         return cls(opened, file, int(rows))
 
-    def value(self, name: str) -> str:
-        """A column of `often`, null where a row of it is about another column."""
-        return f"v{self.file.names.index(name)}"
+    def place(self, name: str) -> int:
+        """Where a column is."""
+        return self.file.names.index(name)
 
-    def often(self, name: str) -> str:
-        """The table that has each value of a column once, and how often it comes."""
-        return f"often{self.file.names.index(name) // _AT_ONCE}"
+    def value(self, name: str) -> str:
+        """A column of the rows."""
+        return f"v{self.place(name)}"
 
     def fetched(self, query: str) -> tuple[Any, ...]:
         """The only row that a query finds."""
@@ -333,18 +329,65 @@ class _Seen:
 
     def counts(self, name: str) -> NDArray[np.int64]:
         """How often each value of a column comes, without signs for no value."""
-        filled = f"{self.value(name)} not in ({_SIGNS})"
-        table = self.opened.arrow(f"select rows from {self.often(name)} where {filled}")
+        filled = f"place = {self.place(name)} and v not in ({_SIGNS})"
+        table = self.opened.arrow(f"select rows from often where {filled}")
         return np.asarray(table.column(0).to_numpy(), np.int64)
 
     @cached_property
     def values(self) -> dict[str, ColumnValues]:
         """What the values of each column look like, without columns of lists."""
+        found = count_values(self.opened.run, self.file.names)
+        return {name: found[name] for name in found if name not in self.lists}
+
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """The columns of lists."""
+        return frozenset(self.file.lists)
+
+    @cached_property
+    def tallies(self) -> dict[str, "_Tally"]:
+        """What is counted of the cells of each column."""
+        found = self.opened.run(
+            "select place, count(*), count(*) filter (rows = 1), "
+            "coalesce(sum(rows) filter (v = ''), 0), "
+            "coalesce(sum(rows) filter (try_cast(v as double) < 0), 0) from often group by place"
+        )
+        signs = self.opened.run(
+            f"select place, v, rows from often where v in ({_SIGNS}) and v <> '' "
+            "order by place, rows desc, v"
+        )
         return {
-            name: count_values(self.fetched, name, self.value(name), self.often(name))
-            for name in self.file.names
-            if name not in self.file.lists
-        }
+            self.file.names[place]: _Tally(
+                int(distinct), int(once), int(empty), int(negative),
+                {sign: rows for at, sign, rows in signs if at == place},
+            )
+            for place, distinct, once, empty, negative in found
+        }  # fmt: skip
+
+    def common(self, user: str | None) -> dict[str, list[tuple[str, int]]]:
+        """The most common values of each column, with how many hold them: rows, or users.
+
+        Args:
+            user: The column of users, if they have several rows.
+        """
+        self.opened.run(
+            "create temp table common as select place, unnest(most).v as v, "
+            "-unnest(most).less as holders from (select place, "
+            f"min({{'less': -rows, 'v': v}}, {SHOWN}) as most from often where v not in ({_SIGNS}) "
+            "group by place)"
+        )
+        holders = "select place, v, holders from common"
+        if user is not None:
+            places = [self.place(name) for name in self.values]
+            cells = _cells(self.rows_of(user), places, f"{self.value(user)} as who")
+            holders = (
+                "select place, v, count(distinct who) from common join "
+                f"{cells} using (place, v) group by place, v, holders"
+            )
+        found: dict[str, list[tuple[str, int]]] = {}
+        for place, value, number in self.opened.run(f"{holders} order by place, holders desc, v"):
+            found.setdefault(self.file.names[place], []).append((value, int(number)))
+        return found
 
     @cached_property
     def contents(self) -> dict[str, str | None]:
@@ -353,7 +396,7 @@ class _Seen:
 
     def rows_of(self, user: str) -> str:
         """The rows that name a user, in SQL."""
-        return f"{_rows(self.file)} where {self.value(user)} not in ({_SIGNS})"
+        return f"(from {_rows(self.file)} where {self.value(user)} not in ({_SIGNS}))"
 
     def constant(self, user: str) -> frozenset[str]:
         """The columns that do not differ between the rows of any user."""
@@ -392,8 +435,37 @@ class _Seen:
         return self.values[name].distinct if name in self.values else 0
 
 
-def _sets(values: Iterable[str]) -> str:
-    return ", ".join(f"({one})" for one in values)
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """What is counted of the cells of a column.
+
+    Args:
+        distinct: Values, an empty one too.
+        once: Values that come once.
+        empty: Rows without a value.
+        negative: Rows with a number below zero.
+        signs: Signs that stand for no value, and in how many rows they come, the most common first.
+    """
+
+    distinct: int
+    once: int
+    empty: int
+    negative: int
+    signs: dict[str, int]
+
+
+def _cells(rows: str, places: Iterable[int], beside: str = "") -> str:
+    """The cells of some columns, each in a row of its own, in SQL.
+
+    Args:
+        rows: Of the table.
+        places: Of the columns.
+        beside: What else of a row stands beside each of its cells.
+    """
+    columns = [*places]
+    values = ", ".join(f"v{place}" for place in columns)
+    more = f", {beside}" if beside else ""
+    return f"(select unnest({columns}) as place, unnest([{values}]) as v{more} from {rows})"
 
 
 def _rows(file: TableFile) -> str:
@@ -598,12 +670,12 @@ class _Held:
         counts = None if user is None else seen.counts(user)
         if user is None or counts is None or not len(counts):
             return cls(seen, roles, None, None, constant)
-        values = [seen.value(name) for name in seen.values if name != user]
-        if counts.max() > 1 and values:
+        places = [seen.place(name) for name in seen.values if name != user]
+        if counts.max() > 1 and places:
+            cells = _cells(seen.rows_of(user), places, f"{seen.value(user)} as who")
             seen.opened.run(
-                f"create temp table held as select {', '.join(values)}, "
-                f"min({seen.value(user)}) as one, max({seen.value(user)}) as other "
-                f"from {seen.rows_of(user)} group by grouping sets ({_sets(values)})"
+                "create temp table held as select place, v, min(who) as one, max(who) as other "
+                f"from {cells} group by place, v"
             )
         return cls(seen, roles, user, counts, constant)
 
@@ -617,57 +689,43 @@ class _Held:
         return tuple(map(self._column, self.seen.file.names))
 
     def _column(self, name: str) -> ColumnSummary:
-        seen, value, often = self.seen, self.seen.value(name), self.seen.often(name)
+        seen, tally = self.seen, self.seen.tallies[name]
         role, why = self.roles.get(name, (None, ""))
-        empty = seen.number(f"select sum(rows) from {often} where {value} = ''")
-        if name in seen.file.lists:
+        if name in seen.lists:
             return ColumnSummary(
-                name=name, kind="lists", content=None, distinct=None, alone=None, empty=empty,
+                name=name, kind="lists", content=None, distinct=None, alone=None, empty=tally.empty,
                 blank=0, signs=(), negative=0, role=role, why=why, left_out="list", examples=(),
             )  # fmt: skip
         values = seen.values[name]
         content = _content(seen.contents[name], role, values)
-        signs = seen.opened.run(
-            f"select {value}, rows from {often} where {value} in ({_SIGNS}) and {value} <> '' "
-            f"order by rows desc, {value}"
-        )
         return ColumnSummary(
             name=name, kind=values.form, content=content,
-            distinct=seen.number(f"select count(*) from {often} where {value} <> ''"),
-            alone=self._alone(name), empty=empty, blank=sum(rows for _, rows in signs),
-            signs=tuple(sign for sign, _ in signs),
-            negative=seen.number(
-                f"select sum(rows) from {often} where try_cast({value} as double) < 0"
-            ),
-            role=role, why=why, left_out=self._left_out(name, content),
+            distinct=tally.distinct - bool(tally.empty), alone=self._alone[name],
+            empty=tally.empty, blank=sum(tally.signs.values()), signs=tuple(tally.signs),
+            negative=tally.negative, role=role, why=why, left_out=self._left_out(name, content),
             examples=self._examples(name, content),
         )  # fmt: skip
 
-    def _alone(self, name: str) -> int:
+    @cached_property
+    def _alone(self) -> dict[str, int]:
         """How many people have a value that nobody else has; an empty cell is a value, too."""
-        value = self.seen.value(name)
+        seen = self.seen
         if self.people_are_rows:
-            often = self.seen.often(name)
-            once = f"select count(*) from {often} where {value} is not null and rows = 1"
-            return self.seen.number(once)
-        if name == self.user:
-            return 0 if self.counts is None else len(self.counts)
-        return self.seen.number(
-            f"select count(distinct one) from held where {value} is not null and one = other"
-        )
+            return {name: seen.tallies[name].once for name in seen.values}
+        alone = "select place, count(distinct one) filter (one = other) from held group by place"
+        found = {seen.file.names[place]: int(number) for place, number in seen.opened.run(alone)}
+        return found | {self.user or "": 0 if self.counts is None else len(self.counts)}
 
     def _left_out(self, name: str, content: str | None) -> str:
         """Why a column does not describe people, if it does not."""
         role, _ = self.roles.get(name, (None, ""))
-        value, often = self.seen.value(name), self.seen.often(name)
-        every = f"select count(*) from {often} where {value} is not null"
         reasons = {
             "direct identifier": content in DIRECT,
             "the user": role == "user",
             "id": content == "ids",
             "free text: look for names in it": content == "free text",
             "empty": not self.seen.values[name].distinct,
-            "same in every row": self.seen.number(every) == 1,
+            "same in every row": self.seen.tallies[name].distinct == 1,
             "differs between the rows of a user": (
                 not self.people_are_rows and name not in self.constant
             ),
@@ -703,21 +761,12 @@ class _Held:
         hidden = content in DIRECT or (role is None and unnamed)
         if role == "user" or hidden or not (role or known):
             return ()
-        value = self.seen.value(name)
-        common = self.seen.opened.run(
-            f"select {value}, rows from {self.seen.often(name)} where {value} not in ({_SIGNS}) "
-            f"order by rows desc, {value} limit {SHOWN}"
-        )
-        holders = dict(common)
-        if self.user is not None and common and not self.people_are_rows:
-            values = ", ".join(sql_text(text) for text, _ in common)
-            holders = dict(
-                self.seen.opened.run(
-                    f"select {value}, count(distinct {self.seen.value(self.user)}) from "
-                    f"{_rows(self.seen.file)} where {value} in ({values}) group by {value}"
-                )
-            )
-        return _shown([text for text, _ in common if holders[text] >= SHARED])
+        shared = self._common.get(name, [])
+        return _shown([text for text, holders in shared if holders >= SHARED])
+
+    @cached_property
+    def _common(self) -> dict[str, list[tuple[str, int]]]:
+        return self.seen.common(None if self.people_are_rows else self.user)
 
 
 def _content(found: str | None, role: str | None, values: ColumnValues) -> str | None:
