@@ -112,3 +112,31 @@ def test_a_header_may_have_several_lines(tmp_path):
     assert cells(path, header=True) == (("user\nid", "item"), rows)
     path = saved(tmp_path / "t.csv", 'Sales\n"user\nid","item"\n1,rye\n2,"tea\nleaf"\n3,oil\n')
     assert cells(path, header=True, skip=1) == (("user\nid", "item"), rows)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        # A value may be called as its column is.
+        ("", "y", "week", "arm"),
+        ("age", "y", "hours", "arm"),
+    ],
+)
+def test_a_name_may_be_a_value_below_it(tmp_path, header):
+    rows = [(str(n), "yn"[n % 2], str(n % 5), "p") for n in range(9)]
+    text = "".join(",".join(row) + "\n" for row in (header, *rows))
+    names, found = cells(saved(tmp_path / "t.csv", text))
+    assert names == tuple(name or "1" for name in header)
+    assert found == rows
+
+
+def test_blanks_may_stand_before_quotes(tmp_path):
+    text = 'Name,         Town\n"Ann \\"Al\\" Ox", "Ulm"\n"Bo Fry",      "Bonn"\n'
+    _, found = cells(saved(tmp_path / "t.csv", text), header=True)
+    assert [row[0] for row in found] == ['Ann "Al" Ox', "Bo Fry"]
+
+
+def test_several_blanks_between_columns_are_named(tmp_path):
+    text = " customer  date  value\n 00001 19970101    1.77\n 00002 19970112   12.00\n"
+    with refuses("unclear-separator"):
+        cells(saved(tmp_path / "t.txt", text))

@@ -90,6 +90,9 @@ class _Quoting:
         """Whether a quote that is not escaped stands within an entry."""
         outside = rf"[^{re.escape(separator)}\r\n{self.quote}]"
         plain = re.sub(r"\\.", "", text, flags=re.DOTALL)
+        # Blanks may stand between a separator and the quote that opens an entry, or behind it.
+        plain = re.sub(rf"({re.escape(separator)}) +{self.quote}", rf"\1{self.quote}", plain)
+        plain = re.sub(rf"{self.quote} +({re.escape(separator)})", rf"{self.quote}\1", plain)
         return re.search(f"{outside}{self.quote}{outside}", plain) is not None
 
     def numbered_rows(
@@ -371,6 +374,14 @@ def _nearly(file: object, text: str) -> str:
             return sign
     if not any(sign in text.strip() for sign in (*SIGNS, SPACE)):
         return ","
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if 2 * sum("  " in line for line in lines) > len(lines):
+        raise InvalidInput(
+            f"{file}: several blanks stand between columns; write the file again with a comma "
+            "between them, as with pandas: read_csv(FILE, sep=r'\\s+', dtype=str) or, for columns "
+            "of a fixed width, read_fwf(FILE, dtype=str), and then to_csv('table.csv', index=False)",
+            code="unclear-separator",
+        )
     say = f", say what separates them, as with {setting('separator', ';')}"
     write = " write it with a comma between columns, and quotes around entries that hold one"
     raise InvalidInput(
@@ -405,6 +416,11 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     # One word alone may be an item, unless items come again and it does not.
     repeats = any(2 * len(set(column)) <= len(column) for column in columns if column)
     named = "user" in roles or len(roles) > 1 or bool(roles and repeats and not again)
+    above = sum(_above_numbers(*pair) for pair in pairs)
+    # The numbers of rows below an empty cell, as R and pandas write them.
+    rows_named = [one.strip() for one in columns[0]]
+    indexed = not first[0] and len({*rows_named}) == len(rows_named) > 1
+    indexed = indexed and all(map(str.isdecimal, rows_named))
     by_number = {name for name in wanted if name.isdecimal()}
     sure = True
     if by_number and by_number <= {str(place + 1) for place in range(len(first))}:
@@ -415,8 +431,10 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
         # Names of rows below an empty cell: the numbers beside it may be the names of columns.
         corner = not first[0] and all(map(str.strip, columns[0]))
         header, sure = False, "user" not in roles and not corner
-    elif named or any(_above_numbers(*pair) for pair in pairs):
-        header, sure = True, not again
+    elif named or indexed or above:
+        # A word above numbers may be chance, and a name may also be a value below it; two words
+        # above numbers, or an index without a name, leave no doubt.
+        header, sure = True, indexed or above > 1 or not again
     elif not again and _unlike_rows(pairs):
         header = True
     else:
