@@ -67,6 +67,7 @@ KINDS = {
         ("x", written_as("{:02}.{:02}.{}", DAY, MONTH, YEAR)),
         ("x", written_as("{}/{}/{}", MONTH, DAY, YEAR)),
         ("x", written_as("{} Dec {}", DAY, YEAR)),
+        ("x", [f"{1930 + n // 12}-{n % 12 + 1:02}-01" for n in range(600)]),
     ],
     "times": [
         ("x", written_as("{}/{}/{} {}:{}", MONTH, DAY, YEAR, HOUR, MINUTE)),
@@ -83,11 +84,13 @@ KINDS = {
         ("x", [f"c-{n:04}" for n in range(MANY)]),
         ("some_id", numbers(10**8, 10**9)),
         ("x", [f"{chance.getrandbits(128):032x}" for _ in range(MANY)]),
+        ("pidnum", [str(97 * n + n * n) for n in range(MANY)]),
     ],
-    "prices": [
+    "amounts": [
         ("x", [f"{one[:-2]}.{one[-2:]}" for one in numbers(100, 9999)]),
         ("x", [f"{one[:-2]},{one[-2:]}" for one in numbers(100, 9999)]),
         ("Preis", numbers(1, 99)),
+        ("Salary", numbers(10_000, 99_999)),
     ],
     "free text": [
         ("x", written_as("she came in at {} and was told to go home again", (0, 999_999))),
@@ -97,6 +100,8 @@ KINDS = {
         ("town", ["Wien", "Graz", "Bad Ischl"] * 20),
         ("income", [*numbers(1, 9), "none of your business"]),
         ("house_no", numbers(1, 30)),
+        ("position_long", numbers(1_300_000_000, 1_400_000_000)),
+        ("ordinal_date", [str(736_389 + n) for n in range(MANY)]),
         ("nom_produit", [name.lower() for name in NAMES]),
     ],
 }  # fmt: skip

@@ -203,3 +203,54 @@ def test_lists_of_items_are_asked_as_items(tmp_path):
         "rr.items(frame, user='user', item='items', samples=(1, 2, 4, 8))",
         "rr.link(frame, OTHER_TABLE, user='user', item='items')",
     ]
+
+
+DAYS = [f"2012-03-{1 + n % 28:02}" for n in range(60)]
+VALUES = {
+    "customer": [f"c{n % 20}" for n in range(60)],
+    "nr": [str(n % 20) for n in range(60)],
+    "date": DAYS,
+    "year": [str(1990 + n // 20) for n in range(60)],
+    "number_of_cds": [str(n % 7) for n in range(60)],
+    "dollar_value": [f"{n}.{n % 90 + 10}" for n in range(60)],
+    "hospital": [str(n % 2) for n in range(60)],
+    "town": [f"town{n % 9}" for n in range(60)],
+    "review_count": [str(n % 5) for n in range(60)],
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        # How many, and yes or no, are no items: the amount says more.
+        (("customer", "date", "number_of_cds", "dollar_value", "hospital"),
+         "unicity {} --user customer --epoch date --count dollar_value"),
+        (("nr", "year", "hospital"), "unicity {} --user nr --epoch year"),
+        (("customer", "town", "review_count"),
+         f"items {{}} --user customer --item town --count review_count {SAMPLES}"),
+    ],
+)  # fmt: skip
+def test_columns_of_a_log_are_asked_for_what_they_say(tmp_path, monkeypatch, names, wanted):
+    monkeypatch.chdir(tmp_path)
+    rows = list(zip(*(VALUES[name] for name in names), strict=True))
+    path = table(tmp_path / "t.csv", names, rows)
+    commands = [shlex.split(one.command) for one in inspect_file(path).suggestions]
+    assert split(wanted, path) in commands
+    for command in commands:
+        if OTHER_TABLE not in command:
+            assert call(*command[1:]).returncode == 0
+
+
+def test_ids_are_those_that_have_a_name(tmp_path):
+    rows = [(str(n), f"{n * n + 500}", str(n % 9)) for n in range(1, 40)]
+    found = inspect_file(table(tmp_path / "t.csv", ("", "pidnum", "dose"), rows))
+    assert [(one.name, one.role) for one in found.columns] == [
+        ("1", None), ("pidnum", "user"), ("dose", None),
+    ]  # fmt: skip
+    assert found.describing == ("dose",)
+
+
+def test_measurements_are_no_users(tmp_path):
+    rows = [(f"{n % 9}.5", f"{n % 7}.25", "ab"[n % 2]) for n in range(60)]
+    found = inspect_file(table(tmp_path / "t.csv", None, rows))
+    assert (found.shape, found.users) == ("table", None)

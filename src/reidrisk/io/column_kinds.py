@@ -1,4 +1,4 @@
-"""Recognise what a column holds by its name and values: names, post codes, birth dates, prices.
+"""Recognise what a column holds by its name and values: names, post codes, birth dates, amounts.
 
 Values are only counted, in SQL; none of them leaves the database.
 """
@@ -101,8 +101,8 @@ _FIGURES = {
 _MOST_VALUES, _LEAST_VALUES, _MOST_TOGETHER = 5_000, 500, 400_000
 _MOST, _HALF, _SOME = 0.9, 0.5, 0.01
 _FREE_TEXT = 40
-# Fewer values may differ by chance.
-_FEW = 10
+# Fewer values may differ by chance; among more days, two are the same.
+_FEW, _MANY = 10, 500
 
 # Given names of many languages: a column of which many values begin with one holds names.
 _GIVEN = (
@@ -152,12 +152,15 @@ _HINTS = {
     ),
     "price": (
         "price cost amount total paid preis betrag prix montant precio importe prezzo importo "
-        "fare revenue unitprice umsatz salary income charge charges amt"
+        "fare revenue unitprice umsatz salary income charge charges amt wage wages earnings pay "
+        "bonus balance loan debt sales profit budget value expense expenses gehalt lohn salaire"
     ),
     "time": (
         "time timestamp ts date datetime unix epoch when created updated at datum zeit heure "
-        "fecha hora data day start end"
+        "fecha hora data day start end year month week jahr annee"
     ),
+    "quantity": "qty quantity count counts numberof numof noof nof age duration",
+    "position": "lat latitude lon long lng longitude position",
     "id": (
         "id ids uuid guid key nr no nbr num number ref reference hash index idx identifier rowid "
         "unnamed"
@@ -277,6 +280,16 @@ class ColumnValues:
         return self.distinct == self.rows >= _FEW
 
     @property
+    def counts_time(self) -> bool:
+        """Whether whole numbers are times by their name."""
+        return self.form == "whole numbers" and self.is_called("time")
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether whole numbers are times or quantities by their name."""
+        return self.counts_time or (self.form == "whole numbers" and self.is_called("quantity"))
+
+    @property
     def is_code(self) -> bool:
         """Whether the values are codes: whole numbers, or signs without blanks, with digits."""
         coded = self.share("code") >= _MOST and self.share("digits") >= _HALF
@@ -361,8 +374,10 @@ def _is_birth(column: ColumnValues) -> bool:
     if column.share("day") < _MOST:
         return False
     first, last = column.figures["first_year"], column.figures["last_year"]
-    # Dates of events seldom span a generation, and end in our days.
+    # Dates of events seldom span a generation, and end in our days; among those of many people
+    # some were born on the same day.
     spans = first is not None and first < 1990 and last - first >= 40  # noqa: PLR2004
+    spans = spans and not (column.unique and column.distinct >= _MANY)
     return column.is_called("birth") or spans
 
 
@@ -376,8 +391,7 @@ def _is_epoch(column: ColumnValues, unit: int) -> bool:
     return (
         column.form == "whole numbers"
         and 600_000_000 * unit <= least <= most < 2_200_000_000 * unit
-        and not column.is_called("id")
-        and not column.is_called("phone")
+        and not any(map(column.is_called, ("id", "phone", "position")))
     )
 
 
@@ -423,6 +437,7 @@ def _is_post(column: ColumnValues) -> bool:
         and coded >= _MOST
         and column.distinct >= _FEW
         and not column.is_called("id")
+        and not column.is_called("price")
         and not _goes_up(column)
     )
 
@@ -442,12 +457,20 @@ def _is_id(column: ColumnValues) -> bool:
     # A number of a street or class that many people share describes them.
     if column.is_called("id"):
         return 2 * column.distinct > column.rows
+    if column.unique and not column.is_called("price") and _ends_as_id(column.name):
+        return True
     long = column.figures["shortest"] == column.figures["longest"] >= 6  # noqa: PLR2004
     letters = column.form == "text" and column.figures["shortest"] > 1
-    return column.unique and (_goes_up(column) or long or letters)
+    named = column.unique and not any(map(column.is_called, ("time", "position")))
+    return named and (_goes_up(column) or long or letters)
 
 
-def _is_price(column: ColumnValues) -> bool:
+def _ends_as_id(name: str) -> bool:
+    """Whether a name ends as those of ids do that are written as one word: pidnum, custid."""
+    return any(word.endswith(("id", "num", "key")) for word in name_words(name))
+
+
+def _is_amount(column: ColumnValues) -> bool:
     numbers = column.form in (*NUMBERS, DECIMAL_COMMAS)
     if column.is_called("price"):
         return numbers
@@ -484,7 +507,7 @@ _CONTENTS: tuple[tuple[str, Callable[[ColumnValues], bool]], ...] = (
     ("street addresses", _is_address),
     ("names", _is_name),
     ("ids", _is_id),
-    ("prices", _is_price),
+    ("amounts", _is_amount),
     ("free text", _is_free_text),
 )  # fmt: skip
 

@@ -38,10 +38,10 @@ NAMES = {
 # Words that probably mean the same, in files where no column has a name from above.
 _PERHAPS = {
     "user": (
-        "id rec record subject participant respondent employee student reviewer buyer guest "
-        "passenger driver rider voter borrower policyholder insured tenant applicant candidate "
-        "author caller sender device cookie imsi imei msisdn card nick nickname username login "
-        "handle mitglied"
+        "id nr pid rec record case subject participant respondent employee student reviewer buyer "
+        "guest passenger driver rider voter borrower policyholder insured tenant applicant "
+        "candidate author caller sender device cookie imsi imei msisdn card nick nickname username "
+        "login handle mitglied"
     ),
     "item": (
         "stock stockcode code location cell tower station stop store shop restaurant hotel antenna "
@@ -49,6 +49,8 @@ _PERHAPS = {
         "object description"
     ),
 }
+# Words that mean a user only where they are the whole name.
+_BARE = ("id", "nr", "case")
 # Other column names of our own tables.
 OURS = {"representation", "probability", "timestamp", "tokens"}
 # One typo away from a name above, but words of their own.
@@ -116,7 +118,7 @@ def perhaps_of_role(role: str, names: Iterable[str]) -> list[str]:
             if role_of(name) is None and not COUNTED.search(name)}  # fmt: skip
     # What has an id of its own may be a department.
     found = {name: [at for at, word in enumerate(words)
-                    if word in have and (word != "id" or have == {"id"})]
+                    if word in have and (word not in _BARE or have == {word})]
              for name, have in said.items()}  # fmt: skip
     return sorted((name for name in found if found[name]), key=lambda name: found[name][0])
 
@@ -182,11 +184,14 @@ def like(name: str, word: str) -> bool:
 
     >>> like("Epochs", "epoch"), like("epohc", "epoch"), like("week", "epoch")
     (True, True, False)
+    >>> like("time1", "times")
+    False
     """
     plain = _plain(name)
     if plain == word:
         return True
-    other = plain in _OTHERWISE or plain in _ROLES or len(word) < SHORTEST
+    numbered = plain.rstrip("0123456789")
+    other = numbered in _OTHERWISE or plain in _ROLES or len(word) < SHORTEST
     return not other and any(_is_typo(one, word) for one in (plain, plain.removesuffix("s")))
 
 

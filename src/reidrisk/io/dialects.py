@@ -379,7 +379,7 @@ def _nearly(file: object, text: str) -> str:
         raise InvalidInput(
             f"{file}: several blanks stand between columns; write the file again with a comma "
             "between them, as with pandas: read_csv(FILE, sep=r'\\s+', dtype=str) or, for columns "
-            "of a fixed width, read_fwf(FILE, dtype=str), and then to_csv('table.csv', index=False)",
+            "of a fixed width, read_fwf(FILE, dtype=str), and then to_csv('t.csv', index=False)",
             code="unclear-separator",
         )
     say = f", say what separates them, as with {setting('separator', ';')}"

@@ -43,6 +43,7 @@ from reidrisk.io.table_files import TableFile, sql_text
 from reidrisk.io.tables import (
     LAYOUT,
     OpenTables,
+    doubtful_counts,
     files_of,
     is_path,
     open_tables,
@@ -506,12 +507,19 @@ def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozen
         if "item" not in taken:
             found |= _likely_item(left, seen)
         moments = [name for name in left if name not in found and name in seen.moments]
+        # Days since the first visit are times, too.
+        moments = moments or [name for name in left if seen.values[name].counts_time]
         if "epoch" not in taken and moments:
             found[max(moments, key=seen.distinct)] = "epoch", "values"
         roles = {role for role, _ in found.values()}
-        prices = [name for name in left if seen.contents[name] == "prices"]
-        if not roles & {"item", "count"} and prices:
-            found[max(prices, key=seen.distinct)] = "count", "values"
+        # What is nearly called a count is refused by other commands until somebody names it.
+        unnamed = [name for name in names if name not in found]
+        if "count" not in roles and (doubtful := doubtful_counts(unnamed, file)):
+            found[doubtful[0]] = "count", "name"
+            roles.add("count")
+        amounts = [name for name in left if seen.contents[name] == "amounts"]
+        if not roles & {"item", "count"} and amounts:
+            found[max(amounts, key=seen.distinct)] = "count", "values"
     return found, constant
 
 
@@ -582,7 +590,7 @@ def _are_users(name: str, file: TableFile, seen: _Seen) -> bool:
 def _may_be_users(name: str, seen: _Seen) -> bool:
     """Whether a column without a name holds users, and not ages or a few choices."""
     values, distinct = seen.values[name], seen.distinct(name)
-    if distinct < 2:  # noqa: PLR2004
+    if distinct < 2 or values.form == "numbers":  # noqa: PLR2004
         return False
     if values.form == "whole numbers":
         least, most = values.ends
@@ -616,7 +624,9 @@ def _likely_user(names: list[str], seen: _Seen) -> _Roles:
     ]  # fmt: skip
     if not ids and names and not of_events(names[0]) and seen.is_numbered(names[0]):
         ids = names[:1]
-    return {ids[0]: ("user", "values")} if ids else {}
+    # Numbers of rows below an empty name, as R and pandas write them, are nobody's ids.
+    named = [name for name in ids if not name.isdecimal()]
+    return {(named or ids)[0]: ("user", "values")} if ids else {}
 
 
 def _tells_apart(name: str, seen: _Seen) -> bool:
@@ -635,14 +645,17 @@ def _likely_item(names: list[str], seen: _Seen) -> _Roles:
         name for name in names
         if seen.distinct(name) > 1 and seen.contents[name] not in _NO_ITEM and not of_events(name)
         and seen.values[name].form in ("text", "whole numbers") and not seen.values[name].unique
+        and not seen.values[name].is_measure
     ]  # fmt: skip
     if named := perhaps_of_role("item", fitting):
         return {named[0]: ("item", "name")}
-    texts = [name for name in fitting if seen.values[name].form == "text"] or fitting
+    # Yes and no are no items.
+    several = [name for name in fitting if seen.distinct(name) > 2]  # noqa: PLR2004
+    texts = [name for name in several if seen.values[name].form == "text"] or several
     return {max(texts, key=seen.distinct): ("item", "values")} if texts else {}
 
 
-_NO_ITEM = HIDDEN - {"ids", "post codes"} | {"prices", "times of day"}
+_NO_ITEM = HIDDEN - {"ids", "post codes"} | {"amounts", "times of day"}
 
 
 @dataclass(frozen=True, eq=False)
