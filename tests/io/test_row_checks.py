@@ -1,5 +1,6 @@
 """Rows that are checked before any figure: headers, totals, copies, ids in several spellings."""
 
+from ast import literal_eval
 from contextlib import nullcontext
 
 import numpy as np
@@ -26,15 +27,16 @@ def saved(path, text):
 
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize(
-    ("line", "code", "where"),
-    [("user,item", "header-row", "user <> 'user'"), ("Grand total:,3", "total-row", "item <> '3'")],
+    ("line", "code"),
+    [("user,item", "header-row"), ("Grand total:,3", "total-row"), ("SUMME,3", "total-row")],
 )
-def test_lines_that_are_no_rows_are_refused(tmp_path, name, line, code, where):
+def test_lines_that_are_no_rows_are_refused(tmp_path, name, line, code):
     path = saved(tmp_path / "t.csv", LOG + line + "\n")
     with pytest.raises(InvalidInput, match=r"row 5: .* or leave it out with where=") as refused:
         READ[name](path, header=True)
     assert refused.value.code == code
-    READ[name](path, header=True, where=where)
+    remedy = str(refused.value).rpartition("where=")[2]
+    READ[name](path, header=True, where=literal_eval(remedy))
 
 
 def test_two_files_one_after_the_other_are_one_log(tmp_path):

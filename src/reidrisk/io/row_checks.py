@@ -46,7 +46,7 @@ def check_users(opened: OpenTables, names: Sequence[str], labels: str) -> OpenTa
     )
     if suspect:
         for file, name in zip(opened.files, names, strict=True):
-            _refuse_lines(opened, file, f"cast({file.column(name)} as varchar)")
+            _refuse_lines(opened, file, name)
     seen = users
     if not plain:  # rarely: there is nothing to leave out of plain letters and digits
         ((seen, alike),) = opened.run(
@@ -85,13 +85,13 @@ def check_user_columns(opened: OpenTables, names: Sequence[str]) -> OpenTables:
     return check_users(opened, names, f"(from ({labels}) where label is not null)")
 
 
-def _refuse_lines(opened: OpenTables, file: TableFile, column: str, *, last: bool = False) -> None:
+def _refuse_lines(opened: OpenTables, file: TableFile, name: str, *, last: bool = False) -> None:
     """Refuse lines of a file that are no rows: a header once more, a line of totals.
 
     Args:
         opened: Holds the table.
         file: The table.
-        column: What is looked at, in SQL.
+        name: Of the column that is looked at.
         last: Whether totals are looked for in the last line only.
     """
     has_header = file.cut is not None and file.cut.header
@@ -106,11 +106,16 @@ def _refuse_lines(opened: OpenTables, file: TableFile, column: str, *, last: boo
             f"person; remove it{_or_leave_out(file.names[0], file.names[0])}",
             code="header-row",
         )
+    column = f"cast({file.column(name)} as varchar)"
     total = opened.first_row(file, _is_total(column))
     if total is not None and not (last and total < opened.rows_of(file) - 1):
+        # One of our own words, as the file writes it.
+        ((word,),) = opened.run(
+            f"select {column} from {file.relation} where {_is_total(column)} limit 1"
+        )
         raise InvalidInput(
             f"{file.place}, row {total + 1}: the row seems to be a total of others, and would "
-            f"count as a person; remove it{_or_leave_out(file.names[0], 'Total')}",
+            f"count as a person; remove it{_or_leave_out(name, word)}",
             code="total-row",
         )
 
@@ -126,7 +131,7 @@ def check_people(opened: OpenTables, columns: Iterable[str], user: str | None) -
     if any(file.frame is not None and not _is_text(file.frame) for file in opened.files):
         return opened  # refused where its columns are read, with the row
     for file in opened.files:
-        _refuse_lines(opened, file, "cast(c0 as varchar)", last=True)
+        _refuse_lines(opened, file, file.names[0], last=True)
     if user is not None:
         return check_user_columns(opened, [user] * len(opened.files))
     for file in opened.files:
