@@ -140,3 +140,48 @@ def test_several_blanks_between_columns_are_named(tmp_path):
     text = " customer  date  value\n 00001 19970101    1.77\n 00002 19970112   12.00\n"
     with refuses("unclear-separator"):
         cells(saved(tmp_path / "t.txt", text))
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_the_line_for_excel_names_the_separator(tmp_path, sign):
+    path = saved(tmp_path / "t.csv", f"sep={sign}\r\n" + TABLE.replace(",", sign))
+    with pytest.warns(Assumed):
+        assert cells(path) == (("user", "item", "count"), ROWS)
+
+
+def test_rows_without_anything_may_follow_a_title(tmp_path):
+    path = saved(tmp_path / "t.csv", f"Sales of May,,\n,,\n\n,,\n{TABLE}")
+    with pytest.warns(Assumed):
+        assert cells(path) == (("user", "item", "count"), ROWS)
+
+
+QUESTIONS = "What is it?,How old?,How long?\n"
+ANSWERS = "".join(f"q{n % 3},{n},{n * n}\n" for n in range(12))
+
+
+@pytest.mark.parametrize("more", [QUESTIONS, 2 * QUESTIONS])
+def test_a_second_header_is_refused(tmp_path, more):
+    path = saved(tmp_path / "t.csv", f"kind,age,stay\n{more}{ANSWERS}")
+    with refuses("header-row"):
+        cells(path, header=True)
+    names, rows = cells(path, skip=more.count("\n"))
+    assert (names, len(rows)) == (tuple(QUESTIONS.strip().split(",")), 12)
+    assert len(cells(path, skip=0, header=True)[1]) == 12 + more.count("\n")
+
+
+def test_missing_numbers_in_the_first_row_are_no_second_header(tmp_path):
+    assert len(cells(saved(tmp_path / "t.csv", f"kind,age,stay\nq0,NA,?\n{ANSWERS}"))[1]) == 13
+
+
+def test_the_lines_of_a_title_are_counted_for_the_reader(tmp_path):
+    text = "A track\nin feet\n0,2,255\n" + "39.9,116.3,0,2008-10-23\n" * 30
+    path = saved(tmp_path / "t.plt", text)
+    with refuses("unclear-separator"):
+        cells(path)
+    assert len(cells(path, skip=3)[1]) == 30
+
+
+def test_entries_are_compared_without_blanks(tmp_path):
+    text = "".join(f"{n} - - (X; Linux)\n" for n in range(9))
+    names, rows = cells(saved(tmp_path / "t.log", text))
+    assert (names, len(rows)) == (("1", "2"), 9)

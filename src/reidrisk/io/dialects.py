@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from math import prod
 
 from reidrisk.core.settings_syntax import offered, setting
@@ -32,11 +32,15 @@ _WITH_COMMA = re.compile(WITH_COMMA)
 # 1,234 may be a thousand; 1,5 and 1.234,567 are not.
 _SURELY_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|0,\d+)")
 LINES = 200
+# The first line by which Excel is told the separator.
+_DECLARED = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[\r\n]", re.IGNORECASE)
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 # What files have where a number is missing.
 _MISSING = {*NOTHING, "?", "-", "."}
 # A first line that is less likely a row than this is a header.
 _UNLIKELY = 0.01
+# Lines that say more of columns at most, and rows of data below them at least.
+_MOST_HEADERS, _FEWEST_ROWS = 3, 10
 # Lines of a title at most, those without anything not counted.
 _MOST_TITLE = 10
 _AS_MANY = "give each line as many, with nothing between two separators where nothing is"
@@ -210,13 +214,16 @@ def find_cut(
         wanted: Names of columns; a first line that has one of them is a header.
     """
     text = head.removeprefix("\ufeff")
-    title = _title_lines(suffix, text, layout) if layout.skip is None else layout.skip
+    declared = _DECLARED.match(text) if layout.skip is None else None
+    title = 1 if declared else layout.skip
+    if title is None:
+        title = _title_lines(suffix, text, layout)
     text = _without_lines(text, title)
     if not text.strip():
         raise InvalidInput(
             f"{file}: there are no lines with anything in them; write it again", code="empty-file"
         )
-    separator = layout.separator or _separator(file, suffix, text)
+    separator = layout.separator or (declared and declared[1]) or _separator(file, suffix, text)
     quoting = _find_quoting(text, separator)
     numbered_rows = list(islice(quoting.numbered_rows(text, separator), LINES))
     rows = [row for row, _ in numbered_rows] or [tuple(text.splitlines()[0].split(separator))]
@@ -232,18 +239,26 @@ def find_cut(
         if header
         else numbers
     )
-    blank = len(text) - len(text.lstrip("\r\n"))
-    before = title + (text[:blank].count("\n") or text[:blank].count("\r"))
+    # Above a header, spreadsheets write separators in rows without anything.
+    before = title + _blank_lines(text, f'"{separator}' if header else "")
     ends = [title + number for _, number in numbered_rows]
     sample = tuple(rows[header:])
     if header and len(ends) > 1:
         _refuse_short(file, ends[1], sample, len(names), f"the header, line {ends[0]},")
+    if header and layout.skip is None and offered("skip"):
+        _refuse_second_header(file, ends, sample)
     # Where nobody looked whether there is a header, what is wanted may have been taken from it.
     asked = {*layout.named, *(() if layout.header else wanted)}
     sure = are_names(names) or bool(asked & {*names})
     skip = ends[0] if header and ends else before
     records = before + header
     return Cut(separator, quoting, header, tuple(names), skip, records, title, sample, sure)
+
+
+def _blank_lines(text: str, signs: str) -> int:
+    """How many lines at the beginning hold nothing but blanks and some signs."""
+    lines = enumerate(io.StringIO(text, newline=""))
+    return next((number for number, line in lines if line.strip(f" \r\n{signs}")), 0)
 
 
 def _without_lines(text: str, count: int) -> str:
@@ -337,6 +352,36 @@ def _refuse_short(
         )
 
 
+def _refuse_second_header(
+    file: object, ends: list[int], sample: tuple[tuple[str, ...], ...]
+) -> None:
+    """Refuse lines below the header that say more of columns: questions, ids of them, units.
+
+    Args:
+        file: What messages call it.
+        ends: The lines at which the header and each of the rows end.
+        sample: The first rows.
+    """
+    columns = [[entry.strip() for entry in column] for column in zip_longest(*sample, fillvalue="")]
+    for more in range(min(_MOST_HEADERS, len(sample) - _FEWEST_ROWS), 0, -1):
+        below = [(column[:more], column[more:]) for column in columns]
+        numbers = [first for first, rest in below if any(rest) and _above_numbers("x", rest)]
+        words = [first for first in numbers if all(_is_word(entry) for entry in first)]
+        if len(words) > 1 and 2 * len(words) > len(numbers):
+            which = f"line {ends[1]} has" if more == 1 else f"lines {ends[1]} to {ends[more]} have"
+            raise InvalidInput(
+                f"{file}: {which} words in columns of numbers, as a second header has, and would "
+                "count as people; remove what is no row, or take the last of these lines for the "
+                f"header with {setting('skip', ends[more - 1])}; {setting('skip', 0)} says that "
+                "all are rows",
+                code="header-row",
+            )
+
+
+def _is_word(entry: str) -> bool:
+    return bool(entry) and entry not in _MISSING and not is_amount(entry)
+
+
 def _separator(file: object, suffix: str, text: str) -> str:
     """What cuts every line into equally many entries."""
     own = OWN.get(suffix)
@@ -374,6 +419,8 @@ def _nearly(file: object, text: str) -> str:
             return sign
     if not any(sign in text.strip() for sign in (*SIGNS, SPACE)):
         return ","
+    if offered("skip"):
+        _refuse_title(file, text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if 2 * sum("  " in line for line in lines) > len(lines):
         raise InvalidInput(
@@ -389,6 +436,23 @@ def _nearly(file: object, text: str) -> str:
         f"a table; if it is one{say if offered('separator') else write}",
         code="unclear-separator",
     )
+
+
+def _refuse_title(file: object, text: str) -> None:
+    """Refuse a text of which all but the first lines are cut alike."""
+    for sign in SIGNS:
+        rows = list(islice(PLAIN.numbered_rows(text, sign), LINES))
+        width = len(rows[-1][0])
+        first = next((at for at, (row, _) in enumerate(rows) if len(row) == width), 0)
+        alike = all(len(row) == width for row, _ in rows[first:])
+        if width > 1 and 0 < first <= _MOST_TITLE and alike and len(rows) > 2 * _MOST_TITLE:
+            lines = rows[first - 1][1]
+            which = "line has" if lines == 1 else f"{lines} lines have"
+            raise InvalidInput(
+                f"{file}: the first {which} fewer or more columns than the rest; if that is no "
+                f"part of the table, leave it out with {setting('skip', lines)}",
+                code="unclear-separator",
+            )
 
 
 def _which_separator(signs: list[str]) -> str:
@@ -409,7 +473,9 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     first = [entry.strip() for entry in rows[0]]
     if any(entry in wanted and not is_number(entry) for entry in first):
         return True
-    columns = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(first))]
+    columns = [
+        [row[place].strip() for row in rows[1:] if place < len(row)] for place in range(len(first))
+    ]
     pairs = list(zip(first, columns, strict=True))
     again = any(entry and entry in column for entry, column in pairs)
     roles = [role for role in map(role_of, first) if role]
@@ -418,9 +484,11 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     named = "user" in roles or len(roles) > 1 or bool(roles and repeats and not again)
     above = sum(_above_numbers(*pair) for pair in pairs)
     # The numbers of rows below an empty cell, as R and pandas write them.
-    rows_named = [one.strip() for one in columns[0]]
-    indexed = not first[0] and len({*rows_named}) == len(rows_named) > 1
-    indexed = indexed and all(map(str.isdecimal, rows_named))
+    indexed = (
+        not first[0]
+        and len({*columns[0]}) == len(columns[0]) > 1
+        and all(map(str.isdecimal, columns[0]))
+    )
     by_number = {name for name in wanted if name.isdecimal()}
     sure = True
     if by_number and by_number <= {str(place + 1) for place in range(len(first))}:
