@@ -28,6 +28,8 @@ KINDS = {
     "names": [
         ("who_is_it", NAMES),
         ("Name", [f"{name.split()[1]}, Mr. {name.split()[0]} Owen" for name in NAMES]),
+        ("Name", [f'{name} "Bo" ({name.split()[0]} Ox)' for name in NAMES]),
+        ("姓名", ["王伟", "李秀英", "张娜"] * 20),
         ("Vorname", ["Xaverl", "Zenzi", "Kreszenz"] * 20),
         ("last", ["O'Neill", "van der Berg", "Müller-Lüdenscheidt"] * 20),
     ],
@@ -38,6 +40,7 @@ KINDS = {
     "phone numbers": [
         ("x", written_as("+43 664 {}", (10**6, 10**7))),
         ("x", written_as("({}) {}-{}", (200, 999), (200, 999), (1000, 9999))),
+        ("手机号码", numbers(13 * 10**9, 14 * 10**9)),
         ("mobile", written_as("0664{}", (10**6, 10**7))),
     ],
     "street addresses": [
@@ -68,17 +71,22 @@ KINDS = {
         ("x", written_as("{}/{}/{}", MONTH, DAY, YEAR)),
         ("x", written_as("{} Dec {}", DAY, YEAR)),
         ("x", [f"{1930 + n // 12}-{n % 12 + 1:02}-01" for n in range(600)]),
+        ("Release Date", written_as("{}-{:02}-{:02}", (1930, 2005), MONTH, DAY)),
     ],
     "times": [
         ("x", written_as("{}/{}/{} {}:{}", MONTH, DAY, YEAR, HOUR, MINUTE)),
         ("x", written_as("{}-{:02}-{:02}T{:02}:{}:00+02:00", YEAR, MONTH, DAY, HOUR, MINUTE)),
         ("x", written_as("{}-{:02}-{:02} {:02}:{}:00.123Z", YEAR, MONTH, DAY, HOUR, MINUTE)),
+        ("x", written_as("{}/{:02}/{:02} {}:{}:09 PM GMT+1", YEAR, MONTH, DAY, (1, 12), MINUTE)),
         ("x", written_as("{}.{}.{}, {}:{} PM", DAY, MONTH, YEAR, (1, 12), MINUTE)),
         ("x", written_as("[{:02}/Nov/{}:{:02}:{}:00 +0100]", DAY, YEAR, HOUR, MINUTE)),
         ("x", written_as("Tue Apr {:02} {:02}:{}:09 +0000 2012", DAY, HOUR, MINUTE)),
     ],
     "times of day": [("x", written_as("{}:{}", HOUR, MINUTE))],
-    "epoch seconds": [("x", numbers(1_300_000_000, 1_400_000_000))],
+    "epoch seconds": [
+        ("x", numbers(1_300_000_000, 1_400_000_000)),
+        ("x", written_as("{}.{:06}", (1_300_000_000, 1_400_000_000), (0, 10**6))),
+    ],
     "epoch milliseconds": [("x", numbers(1_300_000_000_000, 1_400_000_000_000))],
     "ids": [
         ("x", [f"c-{n:04}" for n in range(MANY)]),
@@ -100,6 +108,8 @@ KINDS = {
         ("town", ["Wien", "Graz", "Bad Ischl"] * 20),
         ("income", [*numbers(1, 9), "none of your business"]),
         ("house_no", numbers(1, 30)),
+        ("years", ["2011 - 2013", "2014 - 2016"] * 30),
+        ("mast", written_as("232-01-{}", (10, 40))),
         ("position_long", numbers(1_300_000_000, 1_400_000_000)),
         ("ordinal_date", [str(736_389 + n) for n in range(MANY)]),
         ("nom_produit", [name.lower() for name in NAMES]),
@@ -121,6 +131,7 @@ def test_columns_are_recognised(tmp_path, content, name, values):
 @pytest.mark.parametrize(
     ("form", "values"),
     [
+        ("numbers with commas at thousands", ["3,500", "1,299,500.5", "12"]),
         ("numbers with decimal commas", ["3,5", "1.299,50", "-12", "0,25"]),
         ("numbers", ["3.5", "12", "1e3"]),
         ("whole numbers", ["3", "-12", "?"]),
@@ -140,3 +151,11 @@ def test_many_values_are_recognised_by_some_of_them(tmp_path):
     found = inspect_file(written(tmp_path / "t.csv", ("sex", "x"), rows))
     assert found.columns[1].content == "e-mail addresses"
     assert found.columns[1].distinct == found.columns[1].alone == 12_000
+
+
+def test_a_column_called_name_holds_people_beside_people(tmp_path):
+    rows = [(f"{'Xyl Ork Quat Fen'.split()[n % 4]}", f"p{n}@example.org") for n in range(40)]  # noqa: SIM905
+    found = inspect_file(written(tmp_path / "t.csv", ("Name", "mail"), rows))
+    assert found.columns[0].content == "names"
+    alone = inspect_file(written(tmp_path / "u.csv", ("Name", "size"), [(r[0], "9") for r in rows]))
+    assert alone.columns[0].content is None

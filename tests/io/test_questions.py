@@ -254,3 +254,9 @@ def test_measurements_are_no_users(tmp_path):
     rows = [(f"{n % 9}.5", f"{n % 7}.25", "ab"[n % 2]) for n in range(60)]
     found = inspect_file(table(tmp_path / "t.csv", None, rows))
     assert (found.shape, found.users) == ("table", None)
+
+
+def test_keys_that_repeat_are_users_without_times(tmp_path):
+    rows = [(f"{n % 9:x}" + 20 * "a7", "", f"band{n % 7}", str(n)) for n in range(60)]
+    found = inspect_file(table(tmp_path / "t.tsv", None, rows, "\t"))
+    assert (found.users, found.columns[0].role, found.columns[2].role) == (9, "user", "item")

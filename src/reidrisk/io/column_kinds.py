@@ -15,9 +15,11 @@ from reidrisk.io.table_files import sql_text
 EMPTY_SIGNS = ("?", "-", "--", ".", "(null)", *NOTHING)
 
 DECIMAL_COMMAS = "numbers with decimal commas"
+THOUSANDS = "numbers with commas at thousands"
 FORMS = {
     "whole numbers": r"^[+-]?\d+$",
     "numbers": r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$",
+    THOUSANDS: r"^[+-]?[1-9]\d{0,2}(,\d{3})*(\.\d+)?$",
     DECIMAL_COMMAS: r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
     "lists": r"^[^;]*(;[^;]*)+$",
 }
@@ -29,7 +31,7 @@ NUMBERS = ("whole numbers", "numbers")
 # Much quicker to compile than the class of all letters.
 _LETTER = r"[^\s\d[:punct:]]"
 _CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?"
-_ZONE = r"( ?(Z|UTC|GMT|[+-]\d\d:?(\d\d)?))?"
+_ZONE = r"( ?(Z|(UTC|GMT)?[+-]\d\d?:?(\d\d)?|UTC|GMT))?"
 _DAYS = (
     r"\d{4}-\d\d?-\d\d?",
     r"\d{4}/\d\d?/\d\d?",
@@ -46,7 +48,8 @@ _LOGGED = (
     rf"{_SHORT} {_SHORT} +\d\d? \d\d:\d\d:\d\d( ([+-]\d{{4}}|[A-Z]{{3,4}}))? \d{{4}}",
 )
 _DAY = "(" + "|".join(_DAYS) + ")"
-_WORD = rf"{_LETTER}({_LETTER}|['\x{{2019}}.-])*"
+# Nicknames and maiden names may stand in quotes or brackets.
+_WORD = rf"[\"(]?{_LETTER}({_LETTER}|['\x{{2019}}.-])*[\")]?"
 # Behind a comma stands the given name, perhaps behind a title.
 _FIRST_NAME = rf"^(?:.*, )?(?:(?:Mr|Mrs|Ms|Miss|Master|Dr|Herr|Frau|Mme|Sr|Sra)\.? )?({_LETTER}+)"
 _STREETS = (
@@ -60,6 +63,7 @@ _SHAPES = {
     "email": rf"^[^@\s,;]+@[^@\s,;]+\.{_LETTER}{{2,}}$",
     "email_inside": rf"[^@\s,;]+@[^@\s,;]+\.{_LETTER}{{2,}}",
     "phone": r"^(\+|00)?[\s(]*\d[\d\s()/.-]{5,}\d$",
+    "nine_digits": r"^(\D*\d){9,}\D*$",
     "phone_signs": r"^\+\s*\d|\d[\s/-]+\(?\d|\(\d+\)",
     "card": r"^\d{4}([ -]?\d{4}){3}$",
     "account": r"^[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,4})?$",
@@ -177,6 +181,18 @@ _HINTS = {
 # Columns that are called just so, beside each other.
 _HALVES = ({"first"}, {"last"}, {"given"}, {"family"})
 _WORDS = {hint: frozenset(words.split()) for hint, words in _HINTS.items()}
+# Where no blanks stand between words, a name says so if it has one of these within it.
+_WITHIN = {
+    "email": "邮箱 邮件 メール",
+    "phone": "手机 电话 電話 전화",
+    "name": "姓名 名字 氏名 이름 성명",
+    "address": "地址 住址 住所 주소",
+    "post": "邮编 邮政编码 郵便番号 우편번호",
+    "birth": "出生 生日 生年月日 생년월일",
+    "price": "价格 金额 工资 收入 金額 금액",
+    "time": "时间 日期 日付 날짜",
+    "social": "身份证 护照 주민등록",
+}
 
 DIRECT = frozenset({
     "names", "e-mail addresses", "phone numbers", "street addresses", "national ids",
@@ -267,7 +283,12 @@ class ColumnValues:
 
     def is_called(self, hint: str) -> bool:
         """Whether the name of the column says so."""
-        return bool(_WORDS[hint] & name_words(self.name))
+        within = any(word in self.name for word in _WITHIN.get(hint, "").split())
+        return within or bool(_WORDS[hint] & name_words(self.name))
+
+    def is_just_called(self, word: str) -> bool:
+        """Whether the name of the column is this word and no other."""
+        return name_words(self.name) == {word}
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -360,6 +381,21 @@ def content_of(column: ColumnValues) -> str | None:
     return next((content for content, holds in _CONTENTS if holds(column)), None)
 
 
+def contents_of(columns: Mapping[str, ColumnValues]) -> dict[str, str | None]:
+    """What each column holds, in the light of the others.
+
+    Args:
+        columns: What was counted of each, by its name.
+    """
+    found = {name: content_of(values) for name, values in columns.items()}
+    if any(content in OF_PEOPLE for content in found.values()):
+        # Beside a given name or a birth date, even rare names in a column called name are people.
+        for name, values in columns.items():
+            if found[name] is None and values.is_just_called("name") and _may_be_names(values):
+                found[name] = "names"
+    return found
+
+
 def _is_email(column: ColumnValues) -> bool:
     return column.share("email") >= _HALF or (
         column.is_called("email") and column.share("email") > 0
@@ -371,14 +407,14 @@ def _is_time(column: ColumnValues) -> bool:
 
 
 def _is_birth(column: ColumnValues) -> bool:
-    if column.share("day") < _MOST:
-        return False
+    if column.share("day") < _MOST or column.is_called("birth"):
+        return column.share("day") >= _MOST
+    # Dates of events seldom span a generation, and end in our days; their names say of what.
     first, last = column.figures["first_year"], column.figures["last_year"]
-    # Dates of events seldom span a generation, and end in our days; among those of many people
-    # some were born on the same day.
-    spans = first is not None and first < 1990 and last - first >= 40  # noqa: PLR2004
-    spans = spans and not (column.unique and column.distinct >= _MANY)
-    return column.is_called("birth") or spans
+    named = column.is_called("time") and len(name_words(column.name)) > 1
+    # Among many people, some were born on the same day.
+    series = column.unique and column.distinct >= _MANY
+    return first is not None and first < 1990 and last - first >= 40 and not (named or series)  # noqa: PLR2004
 
 
 def _is_birth_year(column: ColumnValues) -> bool:
@@ -386,10 +422,10 @@ def _is_birth_year(column: ColumnValues) -> bool:
 
 
 def _is_epoch(column: ColumnValues, unit: int) -> bool:
-    """Whether whole numbers are moments from 1989 to 2039, in this many parts of a second."""
+    """Whether numbers are moments from 1989 to 2039, in this many parts of a second."""
     least, most = column.ends
     return (
-        column.form == "whole numbers"
+        column.form in NUMBERS
         and 600_000_000 * unit <= least <= most < 2_200_000_000 * unit
         and not any(map(column.is_called, ("id", "phone", "position")))
     )
@@ -398,13 +434,22 @@ def _is_epoch(column: ColumnValues, unit: int) -> bool:
 def _is_phone(column: ColumnValues) -> bool:
     if column.share("phone") < _MOST or column.figures["longest"] > 24:  # noqa: PLR2004
         return False
-    return column.is_called("phone") or (
-        column.share("phone_signs") >= _MOST and column.share("social") < _HALF
+    # Ranges of years and of incomes have the signs of phone numbers, but few digits or few values.
+    signed = min(map(column.share, ("phone_signs", "nine_digits"))) >= _MOST
+    some = column.share("social") < _HALF and column.distinct >= _FEW
+    return column.is_called("phone") or (signed and some)
+
+
+def _may_be_names(column: ColumnValues) -> bool:
+    return (
+        column.form == "text"
+        and column.share("person") >= 0.8  # noqa: PLR2004
+        and column.figures["length"] <= _FREE_TEXT
     )
 
 
 def _is_name(column: ColumnValues) -> bool:
-    if column.share("person") < 0.8 or column.figures["length"] > _FREE_TEXT:  # noqa: PLR2004
+    if not _may_be_names(column):
         return False
     words = name_words(column.name)
     if any(role_of(word) == "item" for word in words):
@@ -471,7 +516,7 @@ def _ends_as_id(name: str) -> bool:
 
 
 def _is_amount(column: ColumnValues) -> bool:
-    numbers = column.form in (*NUMBERS, DECIMAL_COMMAS)
+    numbers = column.form in (*NUMBERS, DECIMAL_COMMAS, THOUSANDS)
     if column.is_called("price"):
         return numbers
     return column.form != "text" and numbers and column.share("cents") >= _MOST

@@ -2,7 +2,7 @@
 
 A name is compared without case, spaces, signs and accents: `User ID`, `user_id` and `userId` are
 one name, `quantité` and `quantite` another. Besides English there are the names that shops use in
-Dutch, French, German, Italian and Spanish.
+Chinese, Dutch, French, German, Italian and Spanish.
 """
 
 import re
@@ -18,21 +18,22 @@ NAMES = {
         "user household customer client visitor member person people shopper subscriber listener "
         "reader patient account uid who "
         "kunde kunden nutzer benutzer haushalt utilisateur acheteur usuario cliente utente klant "
-        "gebruiker"
+        "gebruiker 用户 客户 会员 顾客 患者"
     ),
     "item": (
         "item song track artist product article sku category cat token page area url domain host "
         "movie film book isbn asin title genre merchant place venue poi app query keyword topic "
-        "artikel produkt titel seite produit chanson articulo producto cancion articolo prodotto"
+        "artikel produkt titel seite produit chanson articulo producto cancion articolo prodotto "
+        "商品 产品"
     ),
     "count": (
         "count plays playcount play listens items quantity qty weight times frequency freq visits "
         "views clicks hits amount number n "
-        "menge anzahl betrag quantite montant cantidad importe quantita importo aantal bedrag"
+        "menge anzahl betrag quantite montant cantidad importe quantita importo aantal bedrag 数量"
     ),
     "epoch": (
         "epoch week month day date session visit basket period "
-        "datum woche monat semaine mois jour fecha semana mes settimana mese maand"
+        "datum woche monat semaine mois jour fecha semana mes settimana mese maand 日期"
     ),
 }
 # Words that probably mean the same, in files where no column has a name from above.
@@ -62,6 +63,7 @@ _TOGETHER = 3
 # user, userid, usernumber; not useragent.
 _ENDINGS = (
     "", "id", "ids", "no", "nr", "nbr", "number", "nummer", "name", "key", "code", "hash", "index",
+    "编号",
 )  # fmt: skip
 _STARTS = ("", "id", "numero")
 

@@ -30,7 +30,7 @@ from reidrisk.io.column_kinds import (
     TIMES,
     ColumnSummary,
     ColumnValues,
-    content_of,
+    contents_of,
     count_values,
     of_events,
 )
@@ -393,7 +393,7 @@ class _Seen:
     @cached_property
     def contents(self) -> dict[str, str | None]:
         """What each column holds, if it is recognised."""
-        return {name: content_of(values) for name, values in self.values.items()}
+        return contents_of(self.values)
 
     def rows_of(self, user: str) -> str:
         """The rows that name a user, in SQL."""
@@ -514,9 +514,9 @@ def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozen
         roles = {role for role, _ in found.values()}
         # What is nearly called a count is refused by other commands until somebody names it.
         unnamed = [name for name in names if name not in found]
-        if "count" not in roles and (doubtful := doubtful_counts(unnamed, file)):
+        doubtful = doubtful_counts(unnamed, file) if "item" in roles else []
+        if doubtful and "count" not in roles:
             found[doubtful[0]] = "count", "name"
-            roles.add("count")
         amounts = [name for name in left if seen.contents[name] == "amounts"]
         if not roles & {"item", "count"} and amounts:
             found[max(amounts, key=seen.distinct)] = "count", "values"
@@ -616,7 +616,9 @@ def _likely_user(names: list[str], seen: _Seen) -> _Roles:
     repeated = [name for name in fitting if seen.moments and not seen.values[name].unique]
     if fitting:
         return {(repeated or fitting)[0]: ("user", "name")}
-    if seen.moments and (keys := [name for name in names if _tells_apart(name, seen)]):
+    keys = [name for name in names if _tells_apart(name, seen)]
+    # Without times, only what stands first.
+    if keys and (seen.moments or keys[0] == names[0]):
         return {keys[0]: ("user", "values")}
     ids = [
         name for name in names
