@@ -260,3 +260,16 @@ def test_keys_that_repeat_are_users_without_times(tmp_path):
     rows = [(f"{n % 9:x}" + 20 * "a7", "", f"band{n % 7}", str(n)) for n in range(60)]
     found = inspect_file(table(tmp_path / "t.tsv", None, rows, "\t"))
     assert (found.users, found.columns[0].role, found.columns[2].role) == (9, "user", "item")
+
+
+def test_what_differs_for_few_users_is_named_and_is_no_item(tmp_path):
+    rows = [
+        (f"c{n % 20}", f"2012-03-{1 + n // 2:02}", "moved" if n == 59 else f"town{n % 20}", "f")
+        for n in range(60)
+    ]
+    found = inspect_file(table(tmp_path / "t.csv", ("customer", "day", "town", "sex"), rows))
+    town = found.columns[2]
+    assert (town.role, town.left_out) == (
+        None, "differs between the rows of few users: give each one row to ask about it",
+    )  # fmt: skip
+    assert "town (differs between the rows of few users" in " ".join(str(found).split())

@@ -163,7 +163,10 @@ _HINTS = {
         "time timestamp ts date datetime unix epoch when created updated at datum zeit heure "
         "fecha hora data day start end year month week jahr annee"
     ),
-    "quantity": "qty quantity count counts numberof numof noof nof age duration",
+    "quantity": (
+        "qty quantity count counts numberof numof noof nof age duration seconds minutes hours days "
+        "weeks months years"
+    ),
     "position": "lat latitude lon long lng longitude position",
     "id": (
         "id ids uuid guid key nr no nbr num number ref reference hash index idx identifier rowid "

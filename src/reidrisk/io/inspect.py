@@ -60,6 +60,8 @@ _IDENTIFYING = re.compile(r".*@.*|[+(]?\d[\d ()/-]{6,}|(?=.*\d)[0-9a-fA-F-]{8,}|
 _ROLES = ("user", "item", "count", "epoch")
 # Whole numbers up to it may be ages.
 _OLDEST = 120
+# If no larger a share of users with several rows has others in a column, it describes people.
+_SELDOM = 0.1
 # In so many rows, two users are rather two choices.
 _MANY = 50
 
@@ -399,17 +401,17 @@ class _Seen:
         """The rows that name a user, in SQL."""
         return f"(from {_rows(self.file)} where {self.value(user)} not in ({_SIGNS}))"
 
-    def constant(self, user: str) -> frozenset[str]:
-        """The columns that do not differ between the rows of any user."""
+    def differing(self, user: str) -> dict[str, int]:
+        """How many users have rows that differ, by column."""
         names = [name for name in self.values if name != user]
         values = [self.value(name) for name in names]
         if not values:
-            return frozenset()
-        same = ", ".join(f"min({value}) = max({value}) as {value}" for value in values)
-        every = ", ".join(f"bool_and({value})" for value in values)
-        of_each = f"select {same} from {self.rows_of(user)} group by {self.value(user)}"
+            return {}
+        other = ", ".join(f"min({value}) <> max({value}) as {value}" for value in values)
+        every = ", ".join(f"count_if({value})" for value in values)
+        of_each = f"select {other} from {self.rows_of(user)} group by {self.value(user)}"
         found = self.fetched(f"select {every} from ({of_each})")
-        return frozenset(name for name, is_so in zip(names, found, strict=True) if is_so)
+        return {name: int(users) for name, users in zip(names, found, strict=True)}
 
     def repeated(self) -> int:
         """How many rows are the same as an earlier one in every column."""
@@ -490,8 +492,8 @@ def _text(file: TableFile, name: str, kind: pa.DataType) -> str:
     return column if file.cut is not None else f"coalesce(cast({column} as varchar), '')"
 
 
-def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozenset[str]]:
-    """What each column probably is, and why; and which do not differ between rows of a user."""
+def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, dict[str, int]]:
+    """What each column probably is, and why; and how many users have rows that differ in it."""
     names = [name for name in file.names if name not in file.lists]
     said = {role: name for role in _ROLES if (name := getattr(layout, role)) is not None}
     taken = _by_name(file, layout, seen)
@@ -500,10 +502,12 @@ def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozen
     if "user" not in taken and not (lists_items and not _of_people(seen)):
         found |= _likely_user(names, seen)
     users = [name for name, (role, _) in found.items() if role == "user"]
-    constant: frozenset[str] = frozenset()
-    if users and int(seen.counts(users[0]).max(initial=0)) > 1:
-        constant = seen.constant(users[0])
-        left = [name for name in names if name not in found and name not in constant]
+    differing: dict[str, int] = {}
+    if users and (again := int((seen.counts(users[0]) > 1).sum())):
+        differing = seen.differing(users[0])
+        # What hardly ever differs describes people who move or marry, and is no item.
+        most = [name for name in names if differing.get(name, 0) > _SELDOM * again]
+        left = [name for name in most if name not in found]
         if "item" not in taken:
             found |= _likely_item(left, seen)
         moments = [name for name in left if name not in found and name in seen.moments]
@@ -520,7 +524,7 @@ def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, frozen
         amounts = [name for name in left if seen.contents[name] == "amounts"]
         if not roles & {"item", "count"} and amounts:
             found[max(amounts, key=seen.distinct)] = "count", "values"
-    return found, constant
+    return found, differing
 
 
 def _why(role: str, name: str, said: Mapping[str, str], file: TableFile) -> str:
@@ -669,22 +673,22 @@ class _Held:
         roles: What columns probably are.
         user: The column of users, if there is one with users in it.
         counts: Rows of each user.
-        constant: Columns that do not differ between the rows of any user.
+        differing: How many users have rows that differ, by column.
     """
 
     seen: _Seen
     roles: _Roles
     user: str | None
     counts: NDArray[np.int64] | None
-    constant: frozenset[str]
+    differing: Mapping[str, int]
 
     @classmethod
-    def of(cls, seen: _Seen, roles: _Roles, constant: frozenset[str]) -> "_Held":
+    def of(cls, seen: _Seen, roles: _Roles, differing: Mapping[str, int]) -> "_Held":
         """Count rows of users; where users have several, look who holds what."""
         user = next((name for name, (role, _) in roles.items() if role == "user"), None)
         counts = None if user is None else seen.counts(user)
         if user is None or counts is None or not len(counts):
-            return cls(seen, roles, None, None, constant)
+            return cls(seen, roles, None, None, differing)
         places = [seen.place(name) for name in seen.values if name != user]
         if counts.max() > 1 and places:
             cells = _cells(seen.rows_of(user), places, f"{seen.value(user)} as who")
@@ -692,7 +696,7 @@ class _Held:
                 "create temp table held as select place, v, min(who) as one, max(who) as other "
                 f"from {cells} group by place, v"
             )
-        return cls(seen, roles, user, counts, constant)
+        return cls(seen, roles, user, counts, differing)
 
     @property
     def people_are_rows(self) -> bool:
@@ -734,6 +738,7 @@ class _Held:
     def _left_out(self, name: str, content: str | None) -> str:
         """Why a column does not describe people, if it does not."""
         role, _ = self.roles.get(name, (None, ""))
+        users = self.differing.get(name, 0)
         reasons = {
             "direct identifier": content in DIRECT,
             "the user": role == "user",
@@ -741,12 +746,18 @@ class _Held:
             "free text: look for names in it": content == "free text",
             "empty": not self.seen.values[name].distinct,
             "same in every row": self.seen.tallies[name].distinct == 1,
-            "differs between the rows of a user": (
-                not self.people_are_rows and name not in self.constant
+            "differs between the rows of few users: give each one row to ask about it": (
+                0 < users <= self._few
             ),
+            "differs between the rows of a user": users > self._few,
             "its name holds a comma: rename it": "," in name,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
+
+    @cached_property
+    def _few(self) -> float:
+        """How many users are few among those with several rows."""
+        return 0 if self.counts is None else _SELDOM * int((self.counts > 1).sum())
 
     def alone_together(self, names: tuple[str, ...]) -> int:
         """How many people are alone with what these columns say together.
