@@ -72,8 +72,8 @@ def test_rows_are_the_same_with_and_without_a_title(tmp_path):
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        # The header of R has no name for the first column.
-        ("x,y\n1,a,b\n2,c,d\n3,e,f\n", "ragged-row"),
+        # Names of rows that are not all different.
+        ("x,y\n1,a,b\n1,c,d\n3,e,f\n", "ragged-row"),
         ("x\n1,a\n2,b\n3,c\n", "ragged-row"),
         ("Sales, May\n" + TABLE, "unclear-header"),
         ("Sales\n" * 11 + TABLE, "ragged-row"),
@@ -185,3 +185,26 @@ def test_entries_are_compared_without_blanks(tmp_path):
     text = "".join(f"{n} - - (X; Linux)\n" for n in range(9))
     names, rows = cells(saved(tmp_path / "t.log", text))
     assert (names, len(rows)) == (("1", "2"), 9)
+
+
+def test_years_may_be_names(tmp_path):
+    text = "Country,Code,1960,1961,1962\n" + "".join(f"c{n},k{n},{n},7,{n}.5\n" for n in range(9))
+    names, rows = cells(saved(tmp_path / "t.csv", text))
+    assert (names[2:], len(rows)) == (("1960", "1961", "1962"), 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        # R names no column above the names of rows.
+        ('"sex" "age"\n"a" "f" 1\n"b" "m" 2\n"c" "f" 3\n', ("1", "sex", "age")),
+        ("sex,age\n1,f,1\n2,m,2\n3,f,3\n", ("1", "sex", "age")),
+        # A separator ends each row.
+        ("sex,age\nf,1,\nm,2,\nf,3,\n", ("sex", "age", "3")),
+    ],
+)
+def test_a_header_may_leave_out_one_name(tmp_path, text, names):
+    found, rows = cells(saved(tmp_path / "t.txt", text))
+    assert found == names
+    ages = [row[names.index("age")] for row in rows]
+    assert ages == ["1", "2", "3"]

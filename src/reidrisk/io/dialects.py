@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from math import prod
 
 from reidrisk.core.settings_syntax import offered, setting
@@ -34,6 +34,7 @@ _SURELY_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|0,
 LINES = 200
 # The first line by which Excel is told the separator.
 _DECLARED = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[\r\n]", re.IGNORECASE)
+_YEAR = re.compile(r"(18|19|20)\d\d")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 # What files have where a number is missing.
 _MISSING = {*NOTHING, "?", "-", "."}
@@ -228,6 +229,8 @@ def find_cut(
     numbered_rows = list(islice(quoting.numbered_rows(text, separator), LINES))
     rows = [row for row, _ in numbered_rows] or [tuple(text.splitlines()[0].split(separator))]
     header = layout.header
+    if header is not False:
+        rows[0] = _with_all_names(rows)
     if header is None:
         header = _has_header(file, rows, {*wanted, *layout.named})
     if header and any("\r" in name for name in rows[0]):
@@ -253,6 +256,30 @@ def find_cut(
     skip = ends[0] if header and ends else before
     records = before + header
     return Cut(separator, quoting, header, tuple(names), skip, records, title, sample, sure)
+
+
+def _with_all_names(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first line, with an empty name more if it has one less than every row has entries.
+
+    R writes no name above the names of rows; others end each row, but not the header, with a
+    separator.
+
+    Args:
+        rows: The first rows.
+    """
+    first, *below = rows
+    if not _leaves_one_out(rows):
+        return first
+    if not any(row[-1].strip() for row in below):
+        return (*first, "")
+    names = [row[0].strip() for row in below]
+    return ("", *first) if len({*names}) == len(names) else first
+
+
+def _leaves_one_out(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row has one entry more than the first line; one word alone may be a title."""
+    sizes = {len(row) for row in rows[1:]}
+    return len(rows) > 2 and len(rows[0]) > 1 and sizes == {len(rows[0]) + 1}  # noqa: PLR2004
 
 
 def _blank_lines(text: str, signs: str) -> int:
@@ -413,6 +440,9 @@ def _nearly(file: object, text: str) -> str:
     """What cuts most lines alike; whoever reads the rows will name those that differ."""
     if _entries(text, SPACE) > 1:
         return SPACE
+    for sign in (*SIGNS, SPACE):
+        if sign in text.splitlines()[0] and _leaves_one_out(PLAIN.rows(text, sign)):
+            return sign
     for sign in SIGNS:
         sizes = [len(row) for row in PLAIN.rows(text, sign)]
         if sizes[0] > 1 and 2 * sizes.count(sizes[0]) > len(sizes):
@@ -495,6 +525,8 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
         # Columns are called by their numbers, unless these are their very names.
         header = False
         sure = all(map(is_number, first)) or not by_number <= set(first)
+    elif _are_years(first):
+        header = True
     elif any(map(is_number, first)):
         # Names of rows below an empty cell: the numbers beside it may be the names of columns.
         corner = not first[0] and all(map(str.strip, columns[0]))
@@ -525,6 +557,14 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
         f"{f'say which: {choices}' if offered('header') else write}",
         code="unclear-header",
     )
+
+
+def _are_years(first: list[str]) -> bool:
+    """Whether all numbers in a line are years one after the other, as above series of years."""
+    numbers = [entry for entry in first if is_number(entry)]
+    years = [int(entry) for entry in numbers if _YEAR.fullmatch(entry)]
+    run = all(later == year + 1 for year, later in pairwise(years))
+    return len(years) == len(numbers) < len(first) and len(years) > 2 and run  # noqa: PLR2004
 
 
 def _above_numbers(entry: str, column: list[str]) -> bool:
