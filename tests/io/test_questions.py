@@ -273,3 +273,9 @@ def test_what_differs_for_few_users_is_named_and_is_no_item(tmp_path):
         None, "differs between the rows of few users: give each one row to ask about it",
     )  # fmt: skip
     assert "town (differs between the rows of few users" in " ".join(str(found).split())
+
+
+def test_answers_to_a_question_are_no_users(tmp_path):
+    rows = [(str(n % 7), str(20 + n % 50), "fm"[n % 2]) for n in range(300)]
+    for names in (("nr", "age", "sex"), None):
+        assert inspect_file(table(tmp_path / "t.csv", names, rows)).users is None

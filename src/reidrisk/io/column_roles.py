@@ -39,8 +39,8 @@ NAMES = {
 # Words that probably mean the same, in files where no column has a name from above.
 _PERHAPS = {
     "user": (
-        "id nr pid rec record case subject participant respondent employee student reviewer buyer "
-        "guest passenger driver rider voter borrower policyholder insured tenant applicant "
+        "id nr rec record subject individual participant respondent employee student reviewer "
+        "buyer guest passenger driver rider voter borrower policyholder insured tenant applicant "
         "candidate author caller sender device cookie imsi imei msisdn card nick nickname username "
         "login handle mitglied"
     ),
@@ -51,7 +51,7 @@ _PERHAPS = {
     ),
 }
 # Words that mean a user only where they are the whole name.
-_BARE = ("id", "nr", "case")
+_BARE = ("id", "nr")
 # Other column names of our own tables.
 OURS = {"representation", "probability", "timestamp", "tokens"}
 # One typo away from a name above, but words of their own.

@@ -62,6 +62,8 @@ _ROLES = ("user", "item", "count", "epoch")
 _OLDEST = 120
 # If no larger a share of users with several rows has others in a column, it describes people.
 _SELDOM = 0.1
+# No more numbers than this may be answers to a question.
+_ANSWERS = 10
 # In so many rows, two users are rather two choices.
 _MANY = 50
 
@@ -598,8 +600,9 @@ def _may_be_users(name: str, seen: _Seen) -> bool:
         return False
     if values.form == "whole numbers":
         least, most = values.ends
+        # From 0 or 1 on, ids; a few of them are the answers to a question.
         if least <= 1 and most < 2 * distinct:
-            return True
+            return distinct * _ANSWERS >= seen.rows or distinct > _ANSWERS
         if most <= _OLDEST:
             return False
     return distinct * distinct >= seen.rows
