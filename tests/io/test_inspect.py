@@ -364,3 +364,13 @@ def test_a_wide_table_takes_no_more_queries_than_a_narrow_one(often, tmp_path, m
         taken.append(len(asked))
         asked.clear()
     assert taken[0] == taken[1]
+
+
+def test_people_are_alone_by_all_columns_of_a_wide_table(tmp_path):
+    # Only the last column but one tells the first two people apart.
+    rows = [(*(str(max(n, 1)) for _ in range(60)), "ab"[n > 0], "x") for n in range(9)]
+    names = (*(f"x{place}" for place in range(60)), "kind", "same")
+    found = inspect_file(table(tmp_path / "t.csv", names, rows))
+    assert (found.alone, found.people, found.repeated) == (9, 9, 0)
+    again = inspect_file(table(tmp_path / "u.csv", names, [*rows, rows[0]]))
+    assert (again.alone, again.people, again.repeated) == (8, 10, 1)

@@ -64,6 +64,8 @@ _OLDEST = 120
 _SELDOM = 0.1
 # No more numbers than this may be answers to a question.
 _ANSWERS = 10
+# By so many columns, the most identifying ones, everybody may be alone in a table of hundreds.
+_ENOUGH = 50
 # In so many rows, two users are rather two choices.
 _MANY = 50
 
@@ -186,7 +188,9 @@ def inspect_file(
         columns = held.columns()
         describing = _most_identifying(columns)
         alone = held.alone_together(describing)
-        repeated = 0 if held.user is not None or file.lists else seen.repeated()
+        # Whoever is alone by some columns has no equal in all of them.
+        unlike = alone == seen.rows or held.user is not None or bool(file.lists)
+        repeated = 0 if unlike else seen.repeated()
         size = opened.size
     counts = held.counts
     shape = shape_of(
@@ -200,8 +204,7 @@ def inspect_file(
         file=file.place, size=size, facts=dict(file.facts), rows=total, looked_at=seen.rows,
         columns=columns, users=None if counts is None else len(counts),
         rows_per_user=None if counts is None else _spread(counts),
-        people=seen.rows if counts is None or held.people_are_rows else len(counts),
-        describing=describing, alone=alone, repeated=repeated,
+        people=held.people, describing=describing, alone=alone, repeated=repeated,
         warnings=warnings_of(columns), shape=shape.name, meaning=shape.meaning,
         suggestions=shape.suggestions,
     )  # fmt: skip
@@ -706,6 +709,13 @@ class _Held:
         """Whether each row is a person, as far as is known."""
         return self.counts is None or int(self.counts.max()) == 1
 
+    @property
+    def people(self) -> int:
+        """How many people there are: users, or else rows."""
+        if self.counts is None or self.people_are_rows:
+            return self.seen.rows
+        return len(self.counts)
+
     def columns(self) -> tuple[ColumnSummary, ...]:
         """What each column holds."""
         return tuple(map(self._column, self.seen.file.names))
@@ -768,8 +778,12 @@ class _Held:
         Args:
             names: Columns that describe people.
         """
-        if not names:
-            return 0
+        few = names[:_ENOUGH]
+        found = self._alone_by(few) if few else 0
+        # More columns leave nobody less alone.
+        return found if found == self.people or few == names else self._alone_by(names)
+
+    def _alone_by(self, names: tuple[str, ...]) -> int:
         values = ", ".join(map(self.seen.value, names))
         rows = _rows(self.seen.file)
         if not self.people_are_rows and self.user is not None:
