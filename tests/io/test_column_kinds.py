@@ -108,6 +108,8 @@ KINDS = {
         ("town", ["Wien", "Graz", "Bad Ischl"] * 20),
         ("income", [*numbers(1, 9), "none of your business"]),
         ("house_no", numbers(1, 30)),
+        ("addr_state", ["AZ", "GA", "IL"] * 20),
+        ("Address City", ["Springfield", "Portland", "Newark"] * 20),
         ("years", ["2011 - 2013", "2014 - 2016"] * 30),
         ("mast", written_as("232-01-{}", (10, 40))),
         ("position_long", numbers(1_300_000_000, 1_400_000_000)),

@@ -208,3 +208,9 @@ def test_a_header_may_leave_out_one_name(tmp_path, text, names):
     assert found == names
     ages = [row[names.index("age")] for row in rows]
     assert ages == ["1", "2", "3"]
+
+
+def test_single_quotes_need_not_stand_in_the_header(tmp_path):
+    text = "id,'name',town\n1,'Ann Ox','Ulm'\n2,'Bo Fry','Bonn'\n"
+    names, rows = cells(saved(tmp_path / "t.csv", text))
+    assert (names, rows[0]) == (("id", "name", "town"), ("1", "Ann Ox", "Ulm"))

@@ -104,7 +104,7 @@ _FIGURES = {
 # columns, fewer of each.
 _MOST_VALUES, _LEAST_VALUES, _MOST_TOGETHER = 5_000, 500, 400_000
 _MOST, _HALF, _SOME = 0.9, 0.5, 0.01
-_FREE_TEXT = 40
+_FREE_TEXT, _SHORT_CODE = 40, 4
 # Fewer values may differ by chance; among more days, two are the same.
 _FEW, _MANY = 10, 500
 
@@ -148,6 +148,7 @@ _HINTS = {
         "voornaam achternaam"
     ),
     "address": "address addr street adresse strasse rue direccion indirizzo adres addressline",
+    "area": "city town state country county region province type",
     "post": "zip zipcode postcode postalcode postal plz postleitzahl codepostal cp codigopostal",
     "birth": (
         "birth dob birthday birthdate dateofbirth born geburt geburtsdatum geburtstag geboren "
@@ -466,11 +467,13 @@ def _is_name(column: ColumnValues) -> bool:
 
 
 def _is_address(column: ColumnValues) -> bool:
-    letters = column.share("letters") >= _MOST and column.share("url") < _HALF
-    if column.is_called("address") and letters:
-        return True
+    if column.share("letters") < _MOST or column.share("url") >= _HALF:
+        return False
+    # The state in an address, or whether it is urban, is no street.
+    if column.is_called("address") and column.figures["length"] > _SHORT_CODE:
+        return not column.is_called("area")
     both = column.share("street_word") >= _HALF and column.share("street") >= _MOST
-    return letters and both and column.share("digits") >= _HALF
+    return both and column.share("digits") >= _HALF
 
 
 def _is_post(column: ColumnValues) -> bool:

@@ -165,8 +165,9 @@ def _find_quoting(text: str, separator: str) -> _Quoting:
 
 
 def _all_single(text: str, separator: str) -> bool:
-    """Whether every entry that is no number stands in single quotes."""
-    entries = [entry.strip() for row in PLAIN.rows(text, separator) for entry in row]
+    """Whether every entry that is no number stands in single quotes, those of a header aside."""
+    rows = PLAIN.rows(text, separator)
+    entries = [entry.strip() for row in rows[1:] or rows for entry in row]
     words = [one for one in entries if one and not is_number(one)]
     return bool(words) and all(len(one) > 1 and one[0] == one[-1] == "'" for one in words)
 

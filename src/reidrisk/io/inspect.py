@@ -812,6 +812,9 @@ class _Held:
         return self.seen.common(None if self.people_are_rows else self.user)
 
 
+_SPANS = TIMES | {"birth dates", "times of day"}
+
+
 def _content(found: str | None, role: str | None, values: ColumnValues) -> str | None:
     """What a column holds, as far as its role does not say so."""
     if role == "user":
@@ -820,7 +823,7 @@ def _content(found: str | None, role: str | None, values: ColumnValues) -> str |
         return "item codes" if values.is_code else None
     if role == "count":
         return "quantities" if values.form in NUMBERS else found
-    return found
+    return None if role == "epoch" and found not in _SPANS else found
 
 
 def _shown(found: list[str]) -> tuple[str, ...]:
