@@ -15,11 +15,11 @@ from reidrisk.io.table_files import sql_text
 EMPTY_SIGNS = ("?", "-", "--", ".", "(null)", *NOTHING)
 
 DECIMAL_COMMAS = "numbers with decimal commas"
-THOUSANDS = "numbers with commas at thousands"
+_THOUSANDS = "numbers with commas at thousands"
 FORMS = {
     "whole numbers": r"^[+-]?\d+$",
     "numbers": r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$",
-    THOUSANDS: r"^[+-]?[1-9]\d{0,2}(,\d{3})*(\.\d+)?$",
+    _THOUSANDS: r"^[+-]?[1-9]\d{0,2}(,\d{3})*(\.\d+)?$",
     DECIMAL_COMMAS: r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
     "lists": r"^[^;]*(;[^;]*)+$",
 }
@@ -374,7 +374,7 @@ def _figures(
     return {place: dict(zip(asked, rest, strict=True)) for place, *rest in found}
 
 
-def content_of(column: ColumnValues) -> str | None:
+def _content_of(column: ColumnValues) -> str | None:
     """What a column holds, in the plural: "post codes", "times"; None if nothing special.
 
     Args:
@@ -391,7 +391,7 @@ def contents_of(columns: Mapping[str, ColumnValues]) -> dict[str, str | None]:
     Args:
         columns: What was counted of each, by its name.
     """
-    found = {name: content_of(values) for name, values in columns.items()}
+    found = {name: _content_of(values) for name, values in columns.items()}
     if any(content in OF_PEOPLE for content in found.values()):
         # Beside a given name or a birth date, even rare names in a column called name are people.
         for name, values in columns.items():
@@ -522,7 +522,7 @@ def _ends_as_id(name: str) -> bool:
 
 
 def _is_amount(column: ColumnValues) -> bool:
-    numbers = column.form in (*NUMBERS, DECIMAL_COMMAS, THOUSANDS)
+    numbers = column.form in (*NUMBERS, DECIMAL_COMMAS, _THOUSANDS)
     if column.is_called("price"):
         return numbers
     return column.form != "text" and numbers and column.share("cents") >= _MOST
