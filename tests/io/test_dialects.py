@@ -1,11 +1,14 @@
 """How a text is cut: lines above a table, and headers of several lines."""
 
+import re
+import shlex
 import warnings
 
 import pytest
 from tests.cli.tools import run
 from tests.snapshots import refuses
 
+import reidrisk as rr
 from reidrisk.data import Layout, plays_layout, read_plays
 from reidrisk.errors import Assumed
 from reidrisk.io.tables import open_tables
@@ -136,8 +139,8 @@ def test_blanks_may_stand_before_quotes(tmp_path):
     assert [row[0] for row in found] == ['Ann "Al" Ox', "Bo Fry"]
 
 
-def test_several_blanks_between_columns_are_named(tmp_path):
-    text = " customer  date  value\n 00001 19970101    1.77\n 00002 19970112   12.00\n"
+def test_columns_of_fixed_width_with_empty_cells_are_refused(tmp_path):
+    text = " customer  date  value\n 00001 19970101    1.77\n 00002            12.00\n"
     with refuses("unclear-separator"):
         cells(saved(tmp_path / "t.txt", text))
 
@@ -214,3 +217,54 @@ def test_single_quotes_need_not_stand_in_the_header(tmp_path):
     text = "id,'name',town\n1,'Ann Ox','Ulm'\n2,'Bo Fry','Bonn'\n"
     names, rows = cells(saved(tmp_path / "t.csv", text))
     assert (names, rows[0]) == (("id", "name", "town"), ("1", "Ann Ox", "Ulm"))
+
+
+ALIGNED = "".join(
+    f'{18 + row % 7:.1f}   {4 + row % 3}  {300 + 7 * row:6.1f}{end}"car {row % 9}"\n'
+    for row, end in zip(range(40), ["\t", "  ", " \t "] * 14, strict=False)
+)
+
+
+def test_any_number_of_blanks_may_separate_columns(tmp_path):
+    path = saved(tmp_path / "auto.data", ALIGNED)
+    found = rr.inspect(path)
+    assert found.facts["separator"] == "blanks"
+    assert [one.distinct for one in found.columns] == [7, 3, 40, 9]
+    plain = "".join(",".join(shlex.split(line)) + "\n" for line in ALIGNED.splitlines())
+    wanted = rr.inspect(saved(tmp_path / "auto.csv", plain))
+    assert [one.kind for one in found.columns] == [one.kind for one in wanted.columns]
+
+
+def test_a_tab_behind_aligned_columns_is_not_the_only_separator(tmp_path):
+    text = re.sub(r'\s+"', '\t"', ALIGNED)
+    assert {line.count("\t") for line in text.splitlines()} == {1}
+    assert len(rr.inspect(saved(tmp_path / "auto.data", text)).columns) == 4
+
+
+def test_texts_with_blanks_in_a_table_with_tabs_stay_whole(tmp_path):
+    lines = [f"u{row}\tsome  words\t\tin {row % 5}\n" for row in range(20)]
+    for name in ("t.tsv", "t.txt"):
+        assert len(rr.inspect(saved(tmp_path / name, "".join(lines))).columns) == 4
+
+
+def test_blanks_are_named_where_a_name_claims_commas(tmp_path):
+    path = saved(tmp_path / "auto.csv", ALIGNED)
+    with refuses("unclear-separator") as caught:
+        rr.inspect(path)
+    assert 'separator="blanks"' in str(caught.value)
+    assert len(rr.inspect(path, separator="blanks").columns) == 4
+
+
+def test_a_line_with_an_entry_too_few_between_blanks_is_named(tmp_path):
+    path = saved(tmp_path / "auto.data", ALIGNED * 6 + '1.0  2  "x"\n')
+    with refuses("ragged-row") as caught:
+        rr.inspect(path)
+    assert "line 241: 3 entries, and line 1 has 4" in str(caught.value)
+
+
+def test_all_entries_of_a_line_that_is_too_long_are_counted(tmp_path):
+    rows = "".join(",".join(str(row * place) for place in range(31)) + "\n" for row in range(30))
+    with refuses("ragged-row") as caught:
+        rr.inspect(saved(tmp_path / "t.csv", "569,30,a,b\n" + rows))
+    assert "line 2: 31 entries, and line 1 has 4" in str(caught.value)
+    assert "skip=1" in str(caught.value)

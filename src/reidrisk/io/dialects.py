@@ -17,13 +17,16 @@ from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.column_roles import are_names, numbered, role_of
 from reidrisk.io.labels import NOTHING
-from reidrisk.io.layouts import Layout
+from reidrisk.io.layouts import ANY_BLANKS, Layout
 
 # Tab and bar hardly ever stand inside of an entry; the space often does, and comes last.
 SIGNS = ("\t", "|", "::", ",", ";")
 SPACE = " "
 OWN = {".csv": ",", ".tsv": "\t"}
-SAID = {"\t": "tab", " ": "space"}
+SAID = {"\t": "tab", " ": "space", ANY_BLANKS: "blanks"}
+# An entry between blanks, perhaps in quotes.
+_BETWEEN_BLANKS = re.compile(r'"([^"\r\n]*)"(?=\s|$)|(\S+)')
+_ALIGNED = re.compile(r"^[ \t]+\S|\S[ \t]{2,}\S", re.MULTILINE)
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
 WITH_COMMA = r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?"
@@ -110,6 +113,9 @@ class _Quoting:
             separator: Between columns.
             strict: Whether a quote in the wrong place is an error.
         """
+        if separator == ANY_BLANKS:
+            yield from _split_at_blanks(text)
+            return
         if len(separator) > 1 or not {self.quote, self.escape} & {*text}:
             yield from _split(text, separator)
             return
@@ -135,6 +141,26 @@ def _split(text: str, separator: str) -> Iterator[tuple[tuple[str, ...], int]]:
     for number, line in enumerate(io.StringIO(text, newline=""), 1):
         if line.strip():
             yield tuple(line.rstrip("\r\n").split(separator)), number
+
+
+def _split_at_blanks(text: Iterable[str] | str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Rows of entries with any number of blanks between them, each with the number of its line."""
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    for number, line in enumerate(lines, 1):
+        if row := entries_between_blanks(line):
+            yield row, number
+
+
+def entries_between_blanks(line: str) -> tuple[str, ...]:
+    """The entries of a line that have blanks between them.
+
+    Args:
+        line: With or without its end.
+
+    >>> entries_between_blanks(' 18.0   8  "ford torino"')
+    ('18.0', '8', 'ford torino')
+    """
+    return tuple(quoted or plain for quoted, plain in _BETWEEN_BLANKS.findall(line))
 
 
 PLAIN, SINGLE, NONE = _Quoting(), _Quoting("'", "'"), _Quoting("", "")
@@ -418,6 +444,8 @@ def _separator(file: object, suffix: str, text: str) -> str:
         if _entries(text, sign) > 1 or ('\\"' in text and _entries(text, sign, _ESCAPED) > 1)
     ]  # fmt: skip
     cuts = cuts or [sign for sign in SIGNS if _entries(text, sign, SINGLE) > 1]
+    if own is None and cuts == ["\t"] and _is_aligned(text):
+        return ANY_BLANKS
     if own in cuts and not (own == "," and ";" in cuts):
         return str(own)
     if cuts and (len(cuts) == 1 or cuts[0] == "\t"):
@@ -428,19 +456,33 @@ def _separator(file: object, suffix: str, text: str) -> str:
             f"{_which_separator(cuts)}",
             code="unclear-separator",
         )
-    if own and own not in text and _entries(text, SPACE) > 1:
+    blank = _blank_separator(text)
+    if own and own not in text and blank:
+        what = "a space" if blank == SPACE else "blanks"
         raise InvalidInput(
-            f"{file}: columns may be separated by a space, or there may be one column; "
-            f"{_which_separator([SPACE, own])}",
+            f"{file}: columns may be separated by {what}, or there may be one column; "
+            f"{_which_separator([blank, own])}",
             code="unclear-separator",
         )
-    return own or _nearly(file, text)
+    return own or blank or _nearly(file, text)
+
+
+def _is_aligned(text: str) -> bool:
+    """Whether columns are lined up by blanks before the only tab of each line."""
+    rows = PLAIN.rows(text, "\t")
+    lined_up = all(len(row) == 2 and "  " in row[0].strip() for row in rows)  # noqa: PLR2004
+    return lined_up and _entries(text, ANY_BLANKS) > 2  # noqa: PLR2004
+
+
+def _blank_separator(text: str) -> str | None:
+    """Whether each line has as many entries between single blanks, or any number of them."""
+    if _entries(text, SPACE) > 1:
+        return SPACE
+    return ANY_BLANKS if _ALIGNED.search(text) and _entries(text, ANY_BLANKS) > 1 else None
 
 
 def _nearly(file: object, text: str) -> str:
     """What cuts most lines alike; whoever reads the rows will name those that differ."""
-    if _entries(text, SPACE) > 1:
-        return SPACE
     for sign in (*SIGNS, SPACE):
         if sign in text.splitlines()[0] and _leaves_one_out(PLAIN.rows(text, sign)):
             return sign
@@ -455,9 +497,9 @@ def _nearly(file: object, text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if 2 * sum("  " in line for line in lines) > len(lines):
         raise InvalidInput(
-            f"{file}: several blanks stand between columns; write the file again with a comma "
-            "between them, as with pandas: read_csv(FILE, sep=r'\\s+', dtype=str) or, for columns "
-            "of a fixed width, read_fwf(FILE, dtype=str), and then to_csv('t.csv', index=False)",
+            f"{file}: blanks stand between columns, and not every line has an entry in each; write "
+            "the file again with a comma between them, as with pandas: read_fwf(FILE, dtype=str)"
+            ".to_csv('t.csv', index=False)",
             code="unclear-separator",
         )
     say = f", say what separates them, as with {setting('separator', ';')}"

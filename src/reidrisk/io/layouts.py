@@ -10,6 +10,9 @@ from reidrisk.errors import InvalidInput
 
 Returns = Literal["refuse", "net", "skip"]
 """What becomes of rows with a count below zero."""
+ANY_BLANKS = "  "
+"""The separator of files in which any number of blanks stands between columns."""
+_SPELLED = {"\\t": "\t", "tab": "\t", "space": " ", "blanks": ANY_BLANKS}
 _MOST_SKIPPED = 10_000
 
 
@@ -27,7 +30,8 @@ class Layout:
         epoch: The column of epochs: weeks, visits.
         columns: Columns that become slots, in this order: age, postcode, genre.
         header: Whether the first line names the columns; if not given, the file is looked at.
-        separator: What stands between two columns, one sign or `::`; if not given, as above.
+        separator: What stands between two columns, one sign, `::`, or "blanks" for any number of
+            them; if not given, as above.
         encoding: Of the text, such as "latin-1", "cp1252" or "utf-16"; if not given, UTF-8, or
             UTF-16 if the file begins with its mark.
         skip: Lines above the header, or above the first row, that are no part of the table: a
@@ -63,11 +67,12 @@ class Layout:
         for name in ("separator", "where", "time_format"):
             _refuse_no_unicode(name, getattr(self, name))
         if self.separator is not None:
-            sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.separator, self.separator)
-            if sign != "::" and (len(sign) != 1 or sign in '"\r\n'):
+            sign = _SPELLED.get(self.separator, self.separator)
+            if sign not in ("::", ANY_BLANKS) and (len(sign) != 1 or sign in '"\r\n'):
                 raise InvalidInput(
-                    f"the separator is one sign, such as {setting('separator', ';')}, or ::, and "
-                    f"neither a quote nor the end of a line; got {self.separator!r}",
+                    f"the separator is one sign, such as {setting('separator', ';')}, or ::, or "
+                    "blanks for any number of them, and neither a quote nor the end of a line; got "
+                    f"{self.separator!r}",
                     code="invalid-separator",
                 )
             object.__setattr__(self, "separator", sign)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reidrisk.io.column_kinds import DIRECT, OF_PEOPLE, ColumnSummary
+from reidrisk.io.dialects import SAID
 from reidrisk.io.labels import NOTHING
 from reidrisk.io.layouts import Layout
 from reidrisk.io.table_files import sql_text
@@ -150,7 +151,7 @@ def _path(file: str) -> str:
 def _how(layout: Layout) -> Iterator[tuple[str, object]]:
     """How the file is cut, as far as somebody said so."""
     if layout.separator is not None:
-        yield "separator", "tab" if layout.separator == "\t" else layout.separator
+        yield "separator", SAID.get(layout.separator, layout.separator)
     if layout.header is not None:
         yield ("header" if layout.header else "no-header"), True
     if layout.skip is not None:

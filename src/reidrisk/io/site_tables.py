@@ -21,7 +21,7 @@ from reidrisk.core.observations import MISSING
 from reidrisk.core.rows import BagRows
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.io.column_roles import like, like_count, listed, of_role
+from reidrisk.io.column_roles import column_name, like, like_count, listed, of_role
 from reidrisk.io.columns import lists, refuse_nulls, trimmed, without_blanks
 from reidrisk.io.epochs import order_of
 from reidrisk.io.id_shapes import by_pattern
@@ -210,7 +210,8 @@ def _with_unread_count(source: Origin, left: list[str]) -> Origin:
     """Say that a column of counts is not read."""
     if not (counts := like_count(left)):
         return source
-    note = f"{source}: each row counts once, since {listed(counts)} is not read as its count"
+    named = " and ".join(map(column_name, counts))
+    note = f"{source}: each row counts once, since {named} is not read as its count"
     return replace(source, notes=(*source.notes, note))
 
 

@@ -18,13 +18,14 @@ from reidrisk.io.dialects import (
     PLAIN,
     WITH_COMMA,
     Cut,
+    entries_between_blanks,
     find_cut,
     has_decimal_commas,
     is_amount,
     spoken,
 )
 from reidrisk.io.labels import not_utf8
-from reidrisk.io.layouts import Layout
+from reidrisk.io.layouts import ANY_BLANKS, Layout
 from reidrisk.io.parquet_files import MAGIC as PARQUET
 from reidrisk.io.parquet_files import is_amount_type, parquet_file
 from reidrisk.io.unpacking import (
@@ -312,6 +313,8 @@ class FilePlan:
     def _rewriting(self, cut: Cut) -> Callable[[Path, Path, Cut], None] | None:
         """What rewrites a text that DuckDB cannot cut as it is."""
         quoting = cut.quoting
+        if cut.separator == ANY_BLANKS:
+            return _without_blanks
         if quoting.escape != quoting.quote:
             return _without_escapes
         return (
@@ -355,12 +358,13 @@ class FilePlan:
     def _opened_text(self, cut: Cut, facts: Mapping[str, str]) -> TableFile:
         rewriting = self._rewriting(cut)
         path = self.path if rewriting is None else self._rewritten
-        quoting = PLAIN if rewriting is _without_escapes else cut.quoting
+        plain = rewriting in (_without_escapes, _without_blanks)
+        quoting = PLAIN if plain else cut.quoting
         options = {
             "auto_detect": "false",
             "header": "false",
             "skip": cut.records,
-            "delim": sql_text(cut.separator),
+            "delim": sql_text("," if rewriting is _without_blanks else cut.separator),
             "quote": sql_text(quoting.quote),
             "escape": sql_text(quoting.escape),
             # An empty line in a table of one column is null, and an empty entry in quotes is not.
@@ -427,6 +431,20 @@ def _without_escapes(path: Path, target: Path, cut: Cut) -> None:
         for _ in range(cut.title):
             text.readline()
         writer.writerows(rows)
+
+
+def _without_blanks(path: Path, target: Path, _: Cut) -> None:
+    """Copy a text with commas in place of blanks between entries; each line stays a line.
+
+    Args:
+        path: The text.
+        target: Is written.
+    """
+    with (
+        path.open(encoding="utf-8", errors="surrogateescape") as text,
+        target.open("x", newline="", encoding="utf-8", errors="surrogateescape") as out,
+    ):
+        csv.writer(out, lineterminator="\n").writerows(map(entries_between_blanks, text))
 
 
 def _without_title(path: Path, target: Path, cut: Cut) -> None:
@@ -519,7 +537,8 @@ def other_encoding(place: str, column: str) -> str:
         place: File and line.
         column: Its name.
     """
-    say = f", or say which with {setting('encoding', 'latin-1')}" if offered("encoding") else ""
+    latin = f", or say which with {setting('encoding', 'latin-1')} (western European; others are "
+    say = f"{latin}cp1251, gbk, shift_jis)" if offered("encoding") else ""
     return not_utf8(place, column) + say
 
 

@@ -43,6 +43,7 @@ from reidrisk.io.provenance import Origin
 from reidrisk.io.table_files import (
     BLANKS,
     BUFFER,
+    LONGEST,
     FilePlan,
     TableFile,
     other_encoding,
@@ -271,8 +272,11 @@ class OpenTables:
         model = f"the header, line {cut.skip}," if cut.header else f"line {cut.skip + 1}"
         found = re.search(r"Found: (\d+)", message)
         many = int(found[1]) if found else 0
+        if many > len(cut.names):  # DuckDB stops counting there
+            many = max(many, _entries_at(text, start - 1, cut))
         sentence = ragged(place, many, model, len(cut.names))
-        if many > len(cut.names) and line == cut.skip + 1 and offered("skip"):
+        second = cut.skip + (1 if cut.header else 2)
+        if many > len(cut.names) and line == second and offered("skip"):
             sentence += f"; if lines above it are a title, leave them out with {setting('skip', 1)}"
         return InvalidInput(sentence, code="ragged-row")
 
@@ -294,6 +298,15 @@ def _line_at(text: Path, start: int) -> int:
             start -= len(data)
             feeds, returns = feeds + data.count(b"\n"), returns + data.count(b"\r")
     return (feeds or returns) + 1
+
+
+def _entries_at(text: Path, start: int, cut: Cut) -> int:
+    """How many entries the line has that begins so many bytes after the beginning of a file."""
+    with text.open("rb") as file:
+        file.seek(start)
+        line = file.readline(LONGEST).decode("utf-8", "replace")
+    rows = cut.quoting.rows(line, cut.separator)
+    return len(rows[0]) if rows else 0
 
 
 @contextmanager

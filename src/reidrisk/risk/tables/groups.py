@@ -9,7 +9,8 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,7 +164,7 @@ def contributions(
         shares = [_exact_share(counts, column, number, people) for column in range(number)]
     else:
         orders = _orders(number, len(alone), seed)
-        masks = {_mask(order[:known]) for order in orders for known in range(number + 1)}
+        masks = {mask for order in orders for mask in _masks(order)}
         # Besides the sets on the way of some order: what is unique without each column.
         left = {every - (1 << column) for column in range(number)}
         counts = _counts(columns, alone, masks | left)
@@ -254,9 +255,8 @@ def _sampled_shares(
     """Fair shares as means over random orders, in each of which a column adds from 0 to 1."""
     added = np.empty((2, len(orders), len(orders[0])))
     for row, order in enumerate(orders):
-        for place, column in enumerate(order):
-            before, after = counts[_mask(order[:place])], counts[_mask(order[: place + 1])]
-            added[:, row, column] = np.subtract(after, before) / people
+        for column, (before, after) in zip(order, pairwise(_masks(order)), strict=True):
+            added[:, row, column] = np.subtract(counts[after], counts[before]) / people
     unique, groups = added.swapaxes(1, 2)
     return [
         (mean_of_numbers(one), mean_of_numbers(other))
@@ -264,5 +264,6 @@ def _sampled_shares(
     ]
 
 
-def _mask(columns: Sequence[int]) -> int:
-    return sum(1 << column for column in columns)
+def _masks(order: Sequence[int]) -> list[int]:
+    """The sets of columns on the way of an order, from none to all."""
+    return list(accumulate((1 << column for column in order), or_, initial=0))
