@@ -128,6 +128,38 @@ def test_json_lines_keep_spellings_and_lists(tmp_path):
         read_plays(saved(path, '{"user": 1, "item": 2}\n{"user": 1, "item"'))
 
 
+def test_keys_of_objects_within_objects_are_columns(tmp_path):
+    """As tweets and events of analytics are written."""
+    odd = "a/b ~ 'c' \"d\""
+    rows = [
+        {"user": {"id": f"00{row % 3}", odd: row, "geo": {"lat": 1.5}, "tags": ["x", "y"]},
+         "page": f"p{row % 4}", "more": None if row else {"deep": [1, 2]}}
+        for row in range(12)
+    ]  # fmt: skip
+    path = saved(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+    with open_tables(path) as opened:
+        (file,) = opened.files
+        found = opened.arrow(
+            f"select {', '.join(map(file.column, file.names))} from {file.relation}"
+        )
+    assert file.names == (
+        "user.id", f"user.{odd}", "user.geo", "user.tags", "page", "more.deep",
+    )  # fmt: skip
+    assert file.lists == ("user.tags", "more.deep")
+    columns = [column.to_pylist() for column in found.columns]
+    assert columns[0] == [row["user"]["id"] for row in rows]
+    assert columns[1] == [str(row["user"][odd]) for row in rows]
+    assert [json.loads(one) for one in columns[2]] == [row["user"]["geo"] for row in rows]
+    assert columns[3] == [row["user"]["tags"] for row in rows]
+    assert columns[5] == [["1", "2"]] + [None] * 11
+    layout = Layout(user="user.id", item="page")
+    plain = saved(tmp_path / "t.csv", "user,item\n" + "".join(
+        f"{row['user']['id']},{row['page']}\n" for row in rows))  # fmt: skip
+    people, wanted = read_plays(path, layout=layout), read_plays(plain)
+    assert people.ids.tolist() == wanted.ids.tolist() == ["000", "001", "002"]
+    assert people.members.tolist() == wanted.members.tolist()
+
+
 def test_sheets_are_read(tmp_path):
     rows = [("user", "item", "count"), *zip(USERS, ITEMS, COUNTS, strict=True)]
     write_workbook(tmp_path / "t.xlsx", rows)

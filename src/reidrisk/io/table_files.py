@@ -5,10 +5,10 @@ import csv
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 TEXT = pa.large_string()
+_LISTS = pa.large_list(TEXT)
 # Bytes of a line at most, and of text that is looked at to see how it is cut.
 LONGEST, HEAD = 1 << 23, 1 << 18
 # DuckDB cuts files between threads at buffers, so that a large buffer leaves threads without work.
@@ -388,26 +389,57 @@ class FilePlan:
         self.write()
         path = sql_text(self.path)
         try:
-            found = connection.execute(
-                f"describe select * from read_json({path}, maximum_depth = 2, sample_size = -1)"
-            ).fetchall()
+            # Three levels: objects within objects, and what is in lists within those.
+            found = connection.sql(
+                f"select * from read_json({path}, maximum_depth = 3, sample_size = -1)"
+            )
+            keys = list(zip(found.columns, found.types, strict=True))
         except duckdb.Error:
-            found = []
-        if not found:
+            keys = []
+        if not keys:
             raise InvalidInput(
                 f"{self.file}: this is not JSON; write an object with the same keys in each line",
                 code="malformed-line",
             )
-        kinds = {row[0]: "VARCHAR[]" if row[1].endswith("[]") else "VARCHAR" for row in found}
-        said = ", ".join(f"{sql_text(name)}: '{kind}'" for name, kind in kinds.items())
+        read = ", ".join(f"{sql_text(key)}: '{_read_as(kind)}'" for key, kind in keys)
+        columns = [one for place, key in enumerate(keys) for one in _json_columns(place, *key)]
         relation = (
-            f"(select * from read_json({path}, columns = {{{said}}})) as t({_columns(len(kinds))})"
+            f"(select {', '.join(column for _, column, _ in columns)} "
+            f"from read_json({path}, columns = {{{read}}}) as k({_columns(len(keys), 'k')})) "
+            f"as t({_columns(len(columns))})"
         )
-        types = tuple(
-            pa.large_list(TEXT) if kind.endswith("]") else TEXT for kind in kinds.values()
+        names, _, types = zip(*columns, strict=True)
+        return TableFile(
+            str(self.file), relation, names, types, {"format": "JSON", **self.facts}, self.path
         )
-        facts = {"format": "JSON", **self.facts}
-        return TableFile(str(self.file), relation, tuple(kinds), types, facts, self.path)
+
+
+def _read_as(kind: Any) -> str:
+    """The type as which the values of a key are read."""
+    return {"list": "VARCHAR[]", "struct": "JSON"}.get(kind.id, "VARCHAR")
+
+
+def _json_columns(place: int, key: str, kind: Any) -> Iterator[tuple[str, str, pa.DataType]]:
+    """The columns that the values of a key become, an object one for each key of its own.
+
+    Args:
+        place: Of the key.
+        key: Its name.
+        kind: What its values are, as a type of DuckDB.
+
+    Yields:
+        The name of each, what it is in SQL, and what it holds.
+    """
+    if kind.id != "struct":
+        yield key, f"k{place}", _LISTS if kind.id == "list" else TEXT
+        return
+    for inner, one in kind.children:
+        pointer = sql_text("/" + inner.replace("~", "~0").replace("/", "~1"))
+        if one.id == "list":
+            column = f"cast(json_extract(k{place}, {pointer}) as varchar[])"
+            yield f"{key}.{inner}", column, _LISTS
+        else:
+            yield f"{key}.{inner}", f"json_extract_string(k{place}, {pointer})", TEXT
 
 
 def _without_escapes(path: Path, target: Path, cut: Cut) -> None:
@@ -479,8 +511,8 @@ def _say_title(file: Path, lines: int) -> None:
     )
 
 
-def _columns(count: int) -> str:
-    return ", ".join(f"c{place}" for place in range(count))
+def _columns(count: int, letter: str = "c") -> str:
+    return ", ".join(f"{letter}{place}" for place in range(count))
 
 
 def _head_of(stream: Stream) -> tuple[bytes, bool]:
