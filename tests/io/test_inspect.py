@@ -374,3 +374,9 @@ def test_people_are_alone_by_all_columns_of_a_wide_table(tmp_path):
     assert (found.alone, found.people, found.repeated) == (9, 9, 0)
     again = inspect_file(table(tmp_path / "u.csv", names, [*rows, rows[0]]))
     assert (again.alone, again.people, again.repeated) == (8, 10, 1)
+
+
+def test_a_log_may_have_nothing_but_users_and_lists():
+    found = rr.inspect(pa.table({"user": [1, 1, 2], "tokens": [["a"], ["b", "c"], ["a"]]}))
+    assert (found.users, found.rows, found.describing) == (2, 3, ())
+    assert found.columns[0].alone == 2

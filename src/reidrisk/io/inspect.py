@@ -695,14 +695,19 @@ class _Held:
         counts = None if user is None else seen.counts(user)
         if user is None or counts is None or not len(counts):
             return cls(seen, roles, None, None, differing)
-        places = [seen.place(name) for name in seen.values if name != user]
-        if counts.max() > 1 and places:
-            cells = _cells(seen.rows_of(user), places, f"{seen.value(user)} as who")
+        found = cls(seen, roles, user, counts, differing)
+        if counts.max() > 1 and found._describing:
+            cells = _cells(seen.rows_of(user), found._describing, f"{seen.value(user)} as who")
             seen.opened.run(
                 "create temp table held as select place, v, min(who) as one, max(who) as other "
                 f"from {cells} group by place, v"
             )
-        return cls(seen, roles, user, counts, differing)
+        return found
+
+    @property
+    def _describing(self) -> list[int]:
+        """The places of all columns but that of users, without those of lists."""
+        return [self.seen.place(name) for name in self.seen.values if name != self.user]
 
     @property
     def people_are_rows(self) -> bool:
@@ -745,7 +750,8 @@ class _Held:
         if self.people_are_rows:
             return {name: seen.tallies[name].once for name in seen.values}
         alone = "select place, count(distinct one) filter (one = other) from held group by place"
-        found = {seen.file.names[place]: int(number) for place, number in seen.opened.run(alone)}
+        others = seen.opened.run(alone) if self._describing else []
+        found = {seen.file.names[place]: int(number) for place, number in others}
         return found | {self.user or "": 0 if self.counts is None else len(self.counts)}
 
     def _left_out(self, name: str, content: str | None) -> str:
