@@ -152,8 +152,15 @@ def by_file(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", KINDS)
+# Each kind of frame and each function in every lane, all pairs of them in the slow one.
+PAIRS = [
+    pytest.param(kind, name, marks=[pytest.mark.slow] * ((at + place) % 3 > 0))
+    for at, kind in enumerate(KINDS)
+    for place, name in enumerate(FUNCTIONS)
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), PAIRS)
 def test_every_frame_gives_the_figures_of_a_file(kind, name, by_file):
     rows, function = FUNCTIONS[name]
     np.testing.assert_equal(function(KINDS[kind](rows)), by_file[name])

@@ -207,7 +207,7 @@ LEAKING = {
 
 
 @pytest.mark.parametrize("case", LEAKING)
-@pytest.mark.parametrize("header", [None, True])
+@pytest.mark.parametrize("header", [None, pytest.param(True, marks=pytest.mark.slow)])
 def test_no_message_and_no_chain_of_causes_quotes_a_cell(tmp_path, case, header):
     path = saved(tmp_path / "t.csv", LEAKING[case])
     layout = Layout(header=header)
