@@ -395,10 +395,18 @@ def _in_lists(table: pa.Table, source: Origin) -> SiteRows:
     return SiteRows(users, starts, tokens, labels, np.empty(0), "lists", source)
 
 
-def _in_items(table: pa.Table, source: Origin) -> SiteRows:
+def _items_in_order(table: pa.Table, source: Origin) -> tuple[Coded, Coded, NDArray[np.int64]]:
+    """Users, tokens, and the order of rows by both, whatever their order in the file."""
     users = encode_users(table["user"], "user", source)
     tokens = encode(table["token"], "token", source)
-    order = np.lexsort((tokens.codes, users.codes))  # whatever the order of rows in the file
+    return users, tokens, np.lexsort((tokens.codes, users.codes))
+
+
+def _in_items(table: pa.Table, source: Origin) -> SiteRows:
+    return _baskets(*_items_in_order(table, source), source)
+
+
+def _baskets(users: Coded, tokens: Coded, order: NDArray[np.int64], source: Origin) -> SiteRows:
     starts = np.searchsorted(users.codes[order], np.arange(len(users.labels) + 1))
     every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
     origin = _at(source, np.minimum.reduceat(order, starts[:-1]))
@@ -411,10 +419,8 @@ def _in_items(table: pa.Table, source: Origin) -> SiteRows:
 def _in_counted_items(table: pa.Table, source: Origin, returns: Returns) -> SiteRows:
     """Each item as often as the counts of its rows say; what comes to nothing is left out."""
     counts = _counts(table["count"], source, returns)
-    rows = _in_items(table, source)
-    # The same order again, with the place of each entry in the table.
-    users, tokens = (encode(table[name], name, source).codes for name in ("user", "token"))
-    order = np.lexsort((tokens, users))
+    who, what, order = _items_in_order(table, source)
+    rows, users, tokens = _baskets(who, what, order, source), who.codes, what.codes
     first = np.flatnonzero(np.diff(users[order], prepend=-1) | np.diff(tokens[order], prepend=-1))
     times = np.maximum(np.add.reduceat(counts[order], first), 0)
     check_fits(8 * int(times.sum()), f"{source}: {int(times.sum()):,} items of all baskets",
