@@ -1,5 +1,7 @@
 """Known rows as a handle: the same rows in memory, memory-mapped and on disk, and clear words."""
 
+import itertools
+import json
 import pickle
 import tracemalloc
 
@@ -12,9 +14,12 @@ from hypothesis import strategies as st
 from tests.snapshots import refuses
 
 from reidrisk import LocalEngine, Observations, ReferenceEngine, TokenWeights
-from reidrisk.core.rows import BagRows, Kind, SetRows, TokenRows, rows_of
+from reidrisk.attacks import Overlap, RarityOverlap, View
+from reidrisk.attacks.support import times_held
+from reidrisk.core.rows import BagRows, Kind, SetRows, TokenRows, counts_in, rows_of, tokens_in
 from reidrisk.io.parquet_rows import ParquetRows
 from reidrisk.scores import OverlapWeights, TokenPairWeights
+from reidrisk.study.describe import describe
 
 RANDOM = np.random.default_rng(3)
 VALUES = RANDOM.integers(-1, 300, (50, 4))
@@ -235,6 +240,98 @@ def test_bags_are_rated_by_what_they_have_in_common(seed):
     assert found.best_rows[:, 0].tolist() == [each.index(max(each)) for each in overlaps]
 
 
+def counted_bags(seed=0, users=50):
+    random = np.random.default_rng(seed)
+    bags = [random.integers(0, 300, size) for size in random.integers(0, 6, users)]
+    rows = BagRows(bags, tokens=300)
+    counts = random.integers(1, 4, rows.size)
+    return BagRows.of(rows.values, rows.starts, tokens=300, counts=counts)
+
+
+def bag_by_bag(rows):
+    """What each bag holds, token by token as often as it came."""
+    return [np.repeat(tokens_in(bag), counts_in(bag)).tolist() for bag in rows]
+
+
+def test_counts_stay_with_their_tokens():
+    rows, many = counted_bags(), [9, 0, 49, 9]
+    bags = bag_by_bag(rows)
+    assert any(len(bag) > len(set(bag)) for bag in bags)
+    here = np.arange(60) % 6 > 0
+    spread = iter(bags)
+    for some, expected in (
+        (rows.part(3, 20), bags[3:20]),
+        (rows.part(3, 20).part(2, 5), bags[5:8]),
+        (rows.select(np.array(many)), [bags[row] for row in many]),
+        (rows[10:3:-2], bags[10:3:-2]),
+        (rows.spread(here), [next(spread) if one else [] for one in here]),
+        (rows.codec.unpack(rows.codec.pack(rows)), bags),
+        (rows.codec.join([rows.part(0, 7), rows.part(7, 8), rows.part(8, 50)]), bags),
+        (pickle.loads(pickle.dumps(rows)), bags),  # noqa: S301  our own bytes
+    ):
+        assert bag_by_bag(some) == expected
+        assert some.totals.tolist() == [len(bag) for bag in expected]
+        assert some.to_csr().sum(axis=1).ravel().tolist() == [some.totals.tolist()]
+    tokens, ends, missing = rows.codec.lists(rows)
+    assert [part.tolist() for part in np.split(tokens, ends[1:-1])] == bags
+    assert missing is None
+
+
+def test_entries_of_blocks_hold_tokens_and_counts():
+    rows = counted_bags()
+    block = rows.block(3, 20)
+    assert (block.dtype, rows.dtype, rows.codec.dtype) == (np.int64,) * 3
+    np.testing.assert_array_equal(block, rows.take(np.arange(3, 20)))
+    np.testing.assert_array_equal(np.asarray(rows)[3:20, : block.shape[1]], block)
+    plain = BagRows.of(rows.values, rows.starts, tokens=300)
+    np.testing.assert_array_equal(tokens_in(block), plain.block(3, 20))
+    assert (counts_in(block) == 0).sum() == (plain.block(3, 20) == -1).sum()
+    assert counts_in(block).sum(axis=1).tolist() == rows.totals[3:20].tolist()
+    assert counts_in(plain.block(3, 20)).max() == 1
+    np.testing.assert_array_equal(rows.present(), plain.present())
+
+
+def test_counts_say_how_often_and_join_those_without():
+    rows = BagRows.of([1, 1, 0], [0, 2, 3], tokens=2, counts=[2**31 - 1, 5, 7])
+    assert rows.to_csr().toarray().tolist() == [[0, 2**31 + 4], [7, 0]]
+    assert rows.totals.tolist() == [2**31 + 4, 7]
+    once = BagRows([[0, 1]], tokens=2)
+    for parts in ([rows, once], [once, rows]):
+        joined = parts[0].codec.join(parts)
+        assert joined.totals.tolist() == [int(n) for part in parts for n in part.totals]
+
+
+def test_bags_that_differ_in_counts_alone_have_one_order():
+    rows = BagRows.of([0, 0, 0], [0, 1, 2, 3], tokens=2, counts=[7, 1, 2])
+    orders = [rows[list(order)].in_order() for order in itertools.permutations(range(3))]
+    assert len({tuple(order.counts.tolist()) for order in orders}) == 1
+
+
+def test_rows_are_described_with_their_counts():
+    rows = counted_bags()
+    plain = BagRows.of(rows.values, rows.starts, tokens=300)
+    other = BagRows.of(rows.values, rows.starts, tokens=300, counts=rows.counts + 1)
+    assert "counts" not in describe(plain)
+    said = [json.dumps(describe(each)) for each in (rows, plain, other)]
+    assert len(set(said)) == 3
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32))
+def test_attacks_that_ignore_counts_answer_as_for_items_that_came_again(seed):
+    known, shown = (counted_bags(seed + side, users=30) for side in (0, 1))
+    again = [BagRows(bag_by_bag(rows), tokens=300) for rows in (known, shown)]
+    seen = Observations(known, shown, np.arange(30))
+    repeated = Observations(*again, np.arange(30))
+    np.testing.assert_array_equal(times_held(known, 3), times_held(again[0], 3))
+    for attack in (Overlap(), RarityOverlap(), RarityOverlap("cosine")):
+        one, other = (attack.fit(View.of(each)) for each in (seen, repeated))
+        for engine in (LocalEngine(), ReferenceEngine()):
+            ours, theirs = engine.search(seen, one), engine.search(repeated, other)
+            for name in ("best", "ties", "true_score", "above", "level"):
+                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
 SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens=3)
 
 
@@ -248,6 +345,11 @@ SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens
         (lambda: BagRows.of([0, -1], [0, 2], tokens=3, name="shown"), "token-out-of-range"),
         (lambda: BagRows.of([0.0], [0, 1], tokens=3), "not-tokens"),
         (lambda: BagRows.of([[0]], [0, 1], tokens=3), "not-tokens"),
+        (lambda: BagRows.of([0], [0, 1], tokens=3, counts=[0]), "invalid-count"),
+        (lambda: BagRows.of([0], [0, 1], tokens=3, counts=[2**31]), "invalid-count"),
+        (lambda: BagRows.of([0], [0, 1], tokens=3, counts=[1.0]), "invalid-count"),
+        (lambda: BagRows.of([0], [0, 1], tokens=3, counts=[1, 1]), "invalid-count"),
+        (lambda: BagRows.of([0], [0, 1], tokens=2**32, counts=[1]), "alphabet-too-large"),
         (lambda: BagRows.of([0], [0], tokens=3), "invalid-starts"),
         (lambda: BagRows.of([0], [0.0, 1.0], tokens=3), "invalid-starts"),
         (lambda: BagRows.of([0], [1, 1], tokens=3), "invalid-starts"),

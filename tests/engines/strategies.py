@@ -165,7 +165,17 @@ def bags(draw):
 
     users, targets = draw(st.integers(1, 90)), draw(st.integers(1, 70))
     truth = random.integers(0, users, targets)
-    return Observations(BagRows(some(users), tokens=tokens), some(targets), truth, tokens=tokens)
+    known, shown = (BagRows(some(count), tokens=tokens) for count in (users, targets))
+    known, shown = (
+        counted(rows, random) if draw(st.booleans()) else rows for rows in (known, shown)
+    )
+    return Observations(known, shown, truth, tokens=tokens)
+
+
+def counted(bags, random):
+    """The same bags, whose entries came several times."""
+    counts = random.integers(1, 5, bags.size)
+    return BagRows.of(bags.values, bags.starts, tokens=bags.tokens, counts=counts)
 
 
 @st.composite

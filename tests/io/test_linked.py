@@ -184,7 +184,7 @@ def test_no_common_user_is_a_mistake_and_names_nobody(tmp_path):
 
 
 def bags_of(rows, labels):
-    return [sorted(labels[rows[row]].tolist()) for row in range(len(rows))]
+    return [sorted(np.repeat(labels, row).tolist()) for row in rows.to_csr().toarray()]
 
 
 def test_a_row_for_each_item_makes_baskets(tmp_path):
@@ -197,6 +197,8 @@ def test_a_row_for_each_item_makes_baskets(tmp_path):
     assert bags_of(linked.stranger_rows, linked.labels) == [["jam", "tea"]]
     assert linked.truth.tolist() == [1]
     assert linked.observations.known is linked.known
+    assert linked.known.counts.tolist() == [1, 2, 1]
+    assert linked.anonymous.counts is None
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -230,8 +232,8 @@ def test_a_column_that_holds_lists_may_be_named_as_items(tmp_path):
 
 
 def test_baskets_come_back(tmp_path):
-    (tmp_path / "k.csv").write_text("user,item\nbob,rye\nann,tea\nbob,tea\n")
-    (tmp_path / "a.csv").write_text("user,item\nbob,rye\nann,oil\nann,tea\n")
+    (tmp_path / "k.csv").write_text("user,item\nbob,rye\nann,tea\nbob,tea\nbob,rye\n")
+    (tmp_path / "a.csv").write_text("user,item\nbob,rye\nann,oil\nann,tea\nann,oil\nann,oil\n")
     linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
     write_observations(linked, tmp_path / "again")
     again = read_linked(tmp_path / "again/known.parquet", tmp_path / "again/anonymous.parquet")

@@ -7,6 +7,8 @@ pytest.importorskip("pyspark")
 
 import itertools
 
+from tests.engines.strategies import counted
+
 from reidrisk.core.rows import BagRows, SetRows, TokenRows
 from reidrisk.engines.spark.blocks import (
     BlockCut,
@@ -30,10 +32,11 @@ def handles():
         "tokens": TokenRows(random.integers(-1, TOKENS, (USERS, 4)), tokens=TOKENS),
         "sets": SetRows(random.integers(-1, TOKENS, (USERS, 4, 3)), tokens=TOKENS),
         "bags": BagRows(bags, tokens=TOKENS),
+        "bags with counts": counted(BagRows(bags, tokens=TOKENS), random),
     }
 
 
-@pytest.mark.parametrize("kind", ["tokens", "sets", "bags"])
+@pytest.mark.parametrize("kind", ["tokens", "sets", "bags", "bags with counts"])
 @pytest.mark.parametrize("edges", [[0, 100], [0, 1, 2, 33, 64, 99, 100], [0, 50, 100]])
 @pytest.mark.parametrize(
     ("first", "stop", "step", "most"),
@@ -47,7 +50,7 @@ def test_blocks_are_those_of_the_handle(kind, edges, first, stop, step, most):
         for start, end in itertools.pairwise(edges)
     ]
     pieces = (piece_of(cell, facts) for cell in cells)
-    slots = 1 if kind == "bags" else 3
+    slots = 1 if kind.startswith("bags") else 3
     expected = rows.part(first, stop).prefix(slots)
     blocks = list(blocks_of(pieces, BlockCut(first, stop, slots, step, most)))
     size = most if step is None else step
@@ -66,9 +69,11 @@ def test_pieces_that_are_no_neighbours_are_not_joined():
     assert [(start, len(rows)) for start, rows in pieces] == [(0, 8), (16, 4)]
 
 
-def test_bags_may_be_given_as_they_are():
-    bags = handles()["bags"]
+@pytest.mark.parametrize("kind", ["bags", "bags with counts"])
+def test_bags_may_be_given_as_they_are(kind):
+    bags = handles()[kind]
     ((start, block),) = blocks_of([(0, bags)], BlockCut(0, USERS, 1, None, USERS, loose=True))
     assert start == 0
     assert isinstance(block, BagRows)
     np.testing.assert_array_equal(block.values, bags.values)
+    np.testing.assert_array_equal(block.times, bags.times)

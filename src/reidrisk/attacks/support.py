@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
 from reidrisk.core.parallel import kernel
-from reidrisk.core.rows import BagRows, Rows, token_rows
+from reidrisk.core.rows import BagRows, Rows, entry_of, token_rows
 
 _PLACES, _FEWEST_ROWS = 1 << 24, 64
 
@@ -39,16 +39,17 @@ def _times(blocks: Blocks, *, tokens: int, most: int) -> NDArray[np.int64]:
 
 @kernel
 def _count_times(
-    values: NDArray[np.integer], starts: NDArray[np.int64], users: NDArray[np.int64]
+    entries: NDArray[np.integer], starts: NDArray[np.int64], users: NDArray[np.int64]
 ) -> None:
     """Add each row's tokens to `users[token, times]`; gaps are below 0."""
     times = np.zeros(users.shape[0], np.int64)
     for row in range(starts.shape[0] - 1):
         for place in range(starts[row], starts[row + 1]):
-            if values[place] >= 0:
-                times[values[place]] += 1
+            token, count = entry_of(entries[place])
+            if token >= 0:
+                times[token] += count
         for place in range(starts[row], starts[row + 1]):
-            token = values[place]
+            token, _ = entry_of(entries[place])
             if token >= 0 and times[token] > 0:
                 users[token, min(times[token], users.shape[1] - 1)] += 1
                 # Cleared for the next row, and so that a token that comes again counts once.

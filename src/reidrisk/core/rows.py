@@ -13,7 +13,7 @@ their tokens without bounds checks.
 import math
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
@@ -22,6 +22,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.digest import IF_SET
+from reidrisk.core.parallel import inlined
 from reidrisk.errors import InvalidInput
 
 MISSING = -1
@@ -32,6 +34,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 Tokens: TypeAlias = NDArray[np.integer[Any]]
 
+_COUNT = np.dtype(np.int32)
+_MOST_TIMES = 2**31 - 1
+_TOKEN_BITS = 32
+"""In an entry with a count, the token has the lower bits, and the count less 1 those above."""
 _ROWS_AT_A_TIME = 1 << 20  # that are checked at a time, so that a memory map stays on disk
 
 
@@ -640,11 +646,13 @@ class _BagCodec:
 
     Args:
         tokens: Size of the alphabet.
-        set_size: Size of the largest bag.
+        set_size: Entries of the largest bag.
+        counted: Whether entries have counts.
     """
 
     tokens: int
     set_size: int
+    counted: bool = False
 
     kind: ClassVar[Enum] = Kind.BAGS
     slots: ClassVar[int] = 1
@@ -652,8 +660,8 @@ class _BagCodec:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of a token."""
-        return smallest_type(self.tokens)
+        """Type of an entry of a block: of a token, or of a token and its count."""
+        return np.dtype(np.int64) if self.counted else smallest_type(self.tokens)
 
     def certain(self, *, complete: bool) -> Self:
         """Itself: bags have no slots that could be empty."""
@@ -684,34 +692,46 @@ class _BagCodec:
         return bags if isinstance(bags, BagRows) else rows.select(np.arange(start, stop))  # type: ignore[return-value]
 
     def pack(self, rows: Any) -> tuple[bytes, ...]:
-        """The tokens of all bags, and where each begins."""
-        return rows.values.tobytes(), rows.starts.tobytes()
+        """The tokens of all bags, where each bag begins, and the counts of tokens that have any."""
+        counts = () if rows.counts is None else (rows.counts.tobytes(),)
+        return rows.values.tobytes(), rows.starts.tobytes(), *counts
 
     def unpack(self, parts: Sequence[bytes]) -> "BagRows":
         """Bags from their bytes, without a copy."""
-        values, starts = np.frombuffer(parts[0], self.dtype), np.frombuffer(parts[1], np.int64)
-        return BagRows.of(values, starts, tokens=self.tokens)
+        values = np.frombuffer(parts[0], smallest_type(self.tokens))
+        starts = np.frombuffer(parts[1], np.int64)
+        counts = np.frombuffer(parts[2], np.int32) if self.counted else None
+        return BagRows.of(values, starts, tokens=self.tokens, counts=counts)
 
     def join(self, parts: Sequence[Any]) -> "BagRows":
         """Bags one after the other."""
         values = np.concatenate([part.values for part in parts])
         starts = _starts(np.concatenate([part.sizes for part in parts]))
-        return BagRows.of(values, starts, tokens=self.tokens)
+        counts = None
+        if self.counted or any(part.counts is not None for part in parts):
+            counts = np.concatenate([part.times for part in parts])
+        return BagRows.of(values, starts, tokens=self.tokens, counts=counts)
 
     def lists(self, rows: Any) -> tuple[Array, Array, Mask | None]:
-        """The tokens of bags one after the other, where each ends, and none that is missing."""
-        return rows.values, rows.starts, None
+        """The tokens of bags as often as they came, where each bag ends, and none missing."""
+        if rows.counts is None:
+            return rows.values, rows.starts, None
+        ends = np.concatenate([[0], np.cumsum(rows.counts, dtype=np.int64)])[rows.starts]
+        return np.repeat(rows.values, rows.counts), ends, None
 
     def row_bytes(self, size: int, users: int) -> int:
         """Bytes of a bag and of where it begins."""
-        return max(size * self.dtype.itemsize // max(users, 1), 1) + 8
+        entry = smallest_type(self.tokens).itemsize + (_COUNT.itemsize if self.counted else 0)
+        return max(size * entry // max(users, 1), 1) + 8
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class BagRows:
     """A bag of tokens for each user, of any size; there are no slots to compare.
 
-    A bag may hold a token several times: whether that counts is for the attack to say.
+    A bag may hold a token several times: as several entries, or as one with a count. Whether that
+    matters is for the attack to say. In arrays of bags with counts, each entry is the token and its
+    count in one whole number: see `tokens_in` and `counts_in`.
 
     Args:
         bags: A sequence of tokens for each user.
@@ -730,6 +750,8 @@ class BagRows:
     starts: NDArray[np.int64]
     """Where the bag of each row begins in `values`, and at last where the last one ends."""
     tokens: int
+    counts: NDArray[np.int32] | None = field(default=None, metadata={IF_SET: True})
+    """How often each entry of `values` came; None if each came once."""
 
     kind, slots, complete = Kind.BAGS, 1, True
 
@@ -742,14 +764,28 @@ class BagRows:
         self._fill(_checked_bags(name, values, tokens), _starts(sizes), tokens)
 
     @classmethod
-    def of(cls, values: ArrayLike, starts: ArrayLike, *, tokens: int, name: str = "known") -> Self:
+    def of(
+        cls,
+        values: ArrayLike,
+        starts: ArrayLike,
+        *,
+        tokens: int,
+        counts: ArrayLike | None = None,
+        name: str = "known",
+    ) -> Self:
         """All bags one after the other, as columns of lists are held: no loop over users.
 
         Args:
             values: The tokens of all users, one user after the other.
             starts: Where each bag begins, and at last where the last one ends.
             tokens: Size of the alphabet.
+            counts: How often each of `values` came, whole numbers from 1 on; None if once.
             name: What messages call it.
+
+        Example:
+            >>> bags = rr.BagRows.of([1, 3, 0], [0, 2, 3], tokens=4, counts=[2, 1, 7])
+            >>> bags.to_csr().toarray().tolist()
+            [[0, 2, 0, 1], [7, 0, 0, 0]]
         """
         flat, places = np.asarray(values), np.asarray(starts)
         if flat.ndim != 1 or (flat.size and not np.issubdtype(flat.dtype, np.integer)):
@@ -771,7 +807,8 @@ class BagRows:
                 code="invalid-starts",
             )
         rows = object.__new__(cls)
-        rows._fill(_checked_bags(name, flat, tokens), places.astype(np.int64), tokens)
+        came = None if counts is None else _checked_counts(name, counts, flat, tokens)
+        rows._fill(_checked_bags(name, flat, tokens), places.astype(np.int64), tokens, came)
         return rows
 
     @classmethod
@@ -782,10 +819,17 @@ class BagRows:
         bags._fill(flat.ravel(), np.arange(len(flat) + 1) * flat.shape[1], tokens)
         return bags
 
-    def _fill(self, values: Tokens, starts: NDArray[np.int64], tokens: int) -> None:
+    def _fill(
+        self,
+        values: Tokens,
+        starts: NDArray[np.int64],
+        tokens: int,
+        counts: NDArray[np.int32] | None = None,
+    ) -> None:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "starts", read_only(starts))
         object.__setattr__(self, "tokens", tokens)
+        object.__setattr__(self, "counts", counts)
 
     def __repr__(self) -> str:
         return f"<BagRows {self.users} bags of up to {self.set_size} tokens>"
@@ -801,7 +845,14 @@ class BagRows:
         if isinstance(rows, slice | list | np.ndarray):
             return self.select(np.arange(len(self))[rows])
         row = range(len(self))[rows]
-        return self.values[self.starts[row] : self.starts[row + 1]]
+        return self._entries(slice(self.starts[row], self.starts[row + 1]))
+
+    def _entries(self, places: slice = slice(None)) -> Tokens:
+        """Entries as scores get them: tokens, with their counts if they have any."""
+        values = self.values[places]
+        if self.counts is None:
+            return values
+        return read_only(values + ((self.counts[places].astype(np.int64) - 1) << _TOKEN_BITS))
 
     @property
     def users(self) -> int:
@@ -810,28 +861,40 @@ class BagRows:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of tokens of each bag."""
+        """Number of entries of each bag, each once, whatever its count."""
         return np.diff(self.starts)
 
     @property
     def size(self) -> int:
-        """Number of tokens of all bags."""
+        """Number of entries of all bags, each once, whatever its count."""
         return len(self.values)
 
     @property
+    def times(self) -> NDArray[np.int32]:
+        """How often each entry of `values` came."""
+        return np.ones(self.size, _COUNT) if self.counts is None else self.counts
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Number of tokens of each bag, each as often as it came."""
+        if self.counts is None:
+            return self.sizes
+        return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.starts])
+
+    @property
     def set_size(self) -> int:
-        """Size of the largest bag, at least 1."""
+        """Entries of the largest bag, at least 1."""
         return max(int(self.sizes.max(initial=0)), 1)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of a token."""
-        return smallest_type(self.tokens)
+        """Type of an entry of a block: of a token, or of a token and its count."""
+        return self.codec.dtype
 
     @property
     def codec(self) -> _BagCodec:
         """How bags are stored."""
-        return _BagCodec(self.tokens, self.set_size)
+        return _BagCodec(self.tokens, self.set_size, self.counts is not None)
 
     def present(self) -> Mask:
         """Whether a bag holds anything, users x 1."""
@@ -844,29 +907,39 @@ class BagRows:
     def part(self, start: int, stop: int) -> Self:
         """Users `start` to `stop`."""
         starts = self.starts[start : stop + 1]
-        return self._with(self.values[starts[0] : starts[-1]], starts - starts[0])
+        return self._with(slice(starts[0], starts[-1]), starts - starts[0])
 
     def select(self, rows: Numbers) -> Self:
         """Some users by their numbers, or those of a mask."""
         sizes = self.sizes[rows]
         starts = _starts(sizes)
         places = np.arange(starts[-1]) + np.repeat(self.starts[:-1][rows] - starts[:-1], sizes)
-        return self._with(read_only(self.values[places]), starts)
+        return self._with(places, starts)
 
     def spread(self, rows: NDArray[np.bool_]) -> Self:
         """These bags at the places where a mask is true, and empty ones elsewhere."""
         sizes = np.zeros(len(rows), np.int64)
         sizes[rows] = self.sizes
-        return self._with(self.values, _starts(sizes))
+        return self._with(slice(None), _starts(sizes))
 
     def in_order(self) -> Self:
         """The same bags, sorted by what they hold."""
         return self.select(np.array(sorted(range(len(self)), key=lambda row: self[row].tobytes())))
 
-    def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
+    def _with(self, places: slice | NDArray[np.int64], starts: NDArray[np.int64]) -> Self:
         same = object.__new__(type(self))
-        same._fill(values, starts, self.tokens)
+        counts = None if self.counts is None else read_only(self.counts[places])
+        same._fill(read_only(self.values[places]), starts, self.tokens, counts)
         return same
+
+    def to_csr(self) -> Any:
+        """How often each user has each token, a `scipy.sparse.csr_matrix` of whole numbers."""
+        from scipy import sparse  # noqa: PLC0415  heavy, and few need it
+
+        parts = self.times.astype(np.int64), self.values.astype(np.int64), self.starts
+        held = sparse.csr_matrix(parts, shape=(len(self), self.tokens))
+        held.sum_duplicates()
+        return held
 
     def block(self, start: int, stop: int) -> Tokens:
         """Bags as one array, padded with `MISSING`."""
@@ -879,8 +952,8 @@ class BagRows:
     def beside(self) -> Tokens:
         """All bags as one array, as wide as the largest; the free places hold `MISSING`."""
         held = np.arange(self.set_size) < self.sizes[:, None]
-        rows = np.full(held.shape, MISSING, smallest_type(self.tokens))
-        rows[held] = self.values
+        rows = np.full(held.shape, MISSING, self.dtype)
+        rows[held] = self._entries()
         return rows
 
     def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
@@ -914,6 +987,64 @@ def _checked_bags(name: str, values: Tokens, tokens: int) -> Tokens:
             code="token-out-of-range",
         )
     return read_only(values.astype(smallest_type(tokens), copy=False))
+
+
+def _checked_counts(name: str, counts: ArrayLike, values: Tokens, tokens: int) -> NDArray[np.int32]:
+    """The counts of bags, if there is a possible one for each entry."""
+    came = np.asarray(counts)
+    if came.shape != values.shape or (came.size and not np.issubdtype(came.dtype, np.integer)):
+        raise InvalidInput(
+            f"counts of {name} has a whole number for each of its {len(values)} tokens; got "
+            f"{came.dtype} of shape {came.shape}",
+            code="invalid-count",
+        )
+    if came.size and not (came.min() >= 1 and came.max() <= _MOST_TIMES):
+        wrong = int(np.flatnonzero((came < 1) | (came > _MOST_TIMES))[0])
+        raise InvalidInput(
+            f"counts of {name} holds {came[wrong]}: a token comes 1 to {_MOST_TIMES:,} times; "
+            "leave out what did not come",
+            code="invalid-count",
+        )
+    if tokens > 1 << (_TOKEN_BITS - 1):
+        raise InvalidInput(
+            f"{name} has counts and an alphabet of {tokens:,} tokens; counts are kept of up to "
+            f"{1 << (_TOKEN_BITS - 1):,}",
+            code="alphabet-too-large",
+        )
+    return read_only(came.astype(_COUNT, copy=False))
+
+
+def tokens_in(entries: Array) -> Tokens:
+    """The tokens of entries of any rows of tokens, without their counts; `MISSING` stays.
+
+    Args:
+        entries: What a score gets: tokens, or tokens with counts.
+
+    Example:
+        >>> bags = rr.BagRows.of([3, 1, 0], [0, 2, 3], tokens=4, counts=[7, 1, 2])
+        >>> rr.core.rows.tokens_in(bags.block(0, 2)).tolist()
+        [[3, 1], [0, -1]]
+        >>> rr.core.rows.counts_in(bags.block(0, 2)).tolist()
+        [[7, 1], [2, 0]]
+    """
+    # The lower half of an entry is its token, and that of -1 is -1.
+    return entries.astype(np.int32) if entries.dtype == np.int64 else entries
+
+
+def counts_in(entries: Array) -> NDArray[np.int64]:
+    """How often each entry of any rows of tokens came: 1 unless it says more, 0 for `MISSING`.
+
+    Args:
+        entries: What a score gets: tokens, or tokens with counts.
+    """
+    return (entries.astype(np.int64) >> _TOKEN_BITS) + 1
+
+
+@inlined
+def entry_of(entry: Any) -> tuple[Any, Any]:
+    """The token and the count of an entry, inside of kernels."""
+    whole = np.int64(entry)
+    return (whole << _TOKEN_BITS) >> _TOKEN_BITS, (whole >> _TOKEN_BITS) + 1
 
 
 def rows_of(known: "Rows | ArrayLike", *, tokens: int | None = None, name: str = "known") -> Rows:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from reidrisk.core.csv_safe import FORMULA, NUMBER
 from reidrisk.core.digest import sha256_bytes
 from reidrisk.core.files import ONLY_ME, made_folder, written_whole
+from reidrisk.core.machine import check_fits
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import Kind, Rows, token_rows
+from reidrisk.core.rows import BagRows, Kind, Rows, token_rows
 from reidrisk.core.settings_syntax import setting
-from reidrisk.errors import InvalidInput
+from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.io import manifest
 from reidrisk.io.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.io.columns import holds_text
@@ -32,6 +33,8 @@ from reidrisk.people.protocol import People
 CHUNK = 1 << 17
 
 ANONYMOUS = "anonymous.parquet"
+_LONGEST = 2**31 - 1
+"""Entries of all lists of a piece of a file."""
 
 _Seen = Observations | Linked
 Site = tuple[NDArray[Any], Rows]
@@ -414,9 +417,23 @@ def _label_array(seen: Observations, labels: Any) -> NDArray[Any]:
 
 
 def _lists(rows: Rows, words: NDArray[Any]) -> pa.Array:
-    """Rows as lists of labels, null where nothing was seen."""
+    """Rows as lists of labels, each as often as it came, null where nothing was seen."""
+    _check_length(rows)
     tokens, ends, missing = rows.codec.lists(rows)  # type: ignore[attr-defined]
     return pa.ListArray.from_arrays(ends.astype(np.int32), pa.array(words[tokens], mask=missing))
+
+
+def _check_length(rows: Rows) -> None:
+    """Refuse bags whose counts give lists that do not fit into memory, or into a column."""
+    if isinstance(rows, BagRows) and rows.counts is not None:
+        entries = int(rows.totals.sum())
+        what = f"{entries:,} tokens of bags, which are written as often as they came"
+        advice = "leave counts out before bags are written"
+        check_fits(8 * entries, what, advice)
+        if entries > _LONGEST:
+            raise TooLarge(
+                f"{what}, are more than a piece of a file holds; {advice}", code="too-many-tokens"
+            )
 
 
 def _rectangle(rows: NDArray[Any]) -> Lists:

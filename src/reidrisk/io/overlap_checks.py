@@ -334,7 +334,7 @@ def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     overlap = _OverlapCheck(
         "item" if here.bags else "token",
         here.labels,
-        (_counts(here.tokens, every), _counts(there.tokens, every)),
+        (_counts(here.tokens, every, here.counts), _counts(there.tokens, every, there.counts)),
         lambda side, token: _holders(sites[side], token),
     )
     _refuse_disjoint(overlap, _both(here, there), _ALIKE)
@@ -371,8 +371,13 @@ def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -
     )
 
 
-def _counts(tokens: NDArray[np.int32], labels: int) -> Counts:
-    return np.bincount(tokens[tokens != MISSING], minlength=labels)
+def _counts(
+    tokens: NDArray[np.int32], labels: int, times: NDArray[np.int32] | None = None
+) -> Counts:
+    """Entries of each label, as often as they came."""
+    if times is None:
+        return np.bincount(tokens[tokens != MISSING], minlength=labels)
+    return np.bincount(tokens, times, minlength=labels).astype(np.int64)  # exact below 2**53
 
 
 def _holders(rows: "SiteRows", token: int) -> int:

@@ -46,6 +46,7 @@ from reidrisk.io.times import days_as_text
 Form = Literal["lists", "epochs", "items", "columns"]
 
 
+_MOST_TIMES = 2**31 - 1
 _MOST = 2.0**53
 """Whole numbers below it are exact in a column of numbers."""
 _FORMS = {
@@ -70,6 +71,7 @@ class SiteRows:
         source: Where the rows came from.
         repeated: Whether bags hold items as often as a column of counts says.
         unmatched: Number of users whom a pattern did not match.
+        counts: How often each of the tokens came; None if each came once.
     """
 
     users: Coded
@@ -81,6 +83,7 @@ class SiteRows:
     source: Origin
     repeated: bool = False
     unmatched: int = 0
+    counts: NDArray[np.int32] | None = None
 
     @classmethod
     def slotted(
@@ -128,7 +131,7 @@ class SiteRows:
         Args:
             tokens: How many there are.
         """
-        return BagRows.of(self.tokens, self.starts, tokens=tokens)
+        return BagRows.of(self.tokens, self.starts, tokens=tokens, counts=self.counts)
 
     def numbered(self, labels: NDArray[Any]) -> "SiteRows":
         """The same rows, their tokens numbered by other labels.
@@ -395,50 +398,47 @@ def _in_lists(table: pa.Table, source: Origin) -> SiteRows:
     return SiteRows(users, starts, tokens, labels, np.empty(0), "lists", source)
 
 
-def _items_in_order(table: pa.Table, source: Origin) -> tuple[Coded, Coded, NDArray[np.int64]]:
-    """Users, tokens, and the order of rows by both, whatever their order in the file."""
-    users = encode_users(table["user"], "user", source)
-    tokens = encode(table["token"], "token", source)
-    return users, tokens, np.lexsort((tokens.codes, users.codes))
-
-
 def _in_items(table: pa.Table, source: Origin) -> SiteRows:
-    return _baskets(*_items_in_order(table, source), source)
-
-
-def _baskets(users: Coded, tokens: Coded, order: NDArray[np.int64], source: Origin) -> SiteRows:
-    starts = np.searchsorted(users.codes[order], np.arange(len(users.labels) + 1))
-    every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
-    origin = _at(source, np.minimum.reduceat(order, starts[:-1]))
-    return SiteRows(
-        every, starts.astype(np.int64), tokens.codes[order], tokens.labels, np.empty(0), "items",
-        origin,
-    )  # fmt: skip
+    """Each item of a user once, with the number of its rows."""
+    return _baskets(table, source, np.ones(table.num_rows, np.int64))
 
 
 def _in_counted_items(table: pa.Table, source: Origin, returns: Returns) -> SiteRows:
-    """Each item as often as the counts of its rows say; what comes to nothing is left out."""
-    counts = _counts(table["count"], source, returns)
-    who, what, order = _items_in_order(table, source)
-    rows, users, tokens = _baskets(who, what, order, source), who.codes, what.codes
-    first = np.flatnonzero(np.diff(users[order], prepend=-1) | np.diff(tokens[order], prepend=-1))
-    times = np.maximum(np.add.reduceat(counts[order], first), 0)
-    check_fits(8 * int(times.sum()), f"{source}: {int(times.sum()):,} items of all baskets",
-               f"leave {setting('count')} out, so that each row counts once")  # fmt: skip
-    owners = np.repeat(users[order[first]], times)
-    left = np.unique(owners).astype(np.int64)
-    if not len(left):
+    """Each item of a user once, with the sum of its counts; what comes to nothing is left out."""
+    rows = _baskets(table, source, _counts(table["count"], source, returns))
+    return replace(rows, repeated=rows.counts is not None)
+
+
+def _baskets(table: pa.Table, source: Origin, counts: NDArray[np.int64]) -> SiteRows:
+    """A bag for each user who has anything, whatever the order of rows in the file."""
+    users = encode_users(table["user"], "user", source)
+    tokens = encode(table["token"], "token", source)
+    order = np.lexsort((tokens.codes, users.codes))
+    owners, items = users.codes[order], tokens.codes[order]
+    first = np.flatnonzero(np.diff(owners, prepend=-1) | np.diff(items, prepend=-1))
+    times = np.add.reduceat(counts[order], first)
+    kept, times = first[times > 0], times[times > 0]
+    if not len(kept):
         raise InvalidInput(
             f"{source}: no count is above 0; at least one item is needed", code="empty-table"
         )
-    return replace(
-        rows,
-        users=Coded(np.arange(len(left), dtype=np.int32), rows.users.labels[left]),
-        starts=np.searchsorted(owners, np.append(left, len(rows.users.labels))).astype(np.int64),
-        tokens=np.repeat(tokens[order[first]], times),
-        source=_at(rows.source, left),
-        repeated=bool((times > 1).any()),
-    )
+    if times.max() > _MOST_TIMES:
+        row = int(order[kept[times.argmax()]])
+        raise InvalidInput(
+            f"{source.place(row)}: the counts of this item of this user add up to "
+            f"{times.max():,}, and a basket holds an item up to {_MOST_TIMES:,} times; leave "
+            f"{setting('count')} out, so that each row counts once",
+            code="invalid-count",
+        )
+    left = np.unique(owners[kept])
+    begin = np.searchsorted(owners, np.arange(len(users.labels)))
+    return SiteRows(
+        Coded(np.arange(len(left), dtype=np.int32), users.labels[left]),
+        np.searchsorted(owners[kept], np.append(left, len(users.labels))).astype(np.int64),
+        items[kept], tokens.labels, np.empty(0), "items",
+        _at(source, np.minimum.reduceat(order, begin)[left]),
+        counts=times.astype(np.int32) if times.max() > 1 else None,
+    )  # fmt: skip
 
 
 def _counts(column: pa.ChunkedArray, source: Origin, returns: Returns) -> NDArray[np.int64]:

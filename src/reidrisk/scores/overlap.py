@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.core.rows import BagRows
+from reidrisk.core.rows import BagRows, tokens_in
 from reidrisk.scores.protocol import Gains, Unit, check_shape, check_sum, to_grid
 
 
@@ -50,10 +50,10 @@ def common(known: Tokens, shown: Tokens) -> Tokens:
     """The tokens of each anonymous row that the known row beside it holds, each once.
 
     Args:
-        known: Known rows of any kind; all tokens of a row count.
+        known: Known rows of any kind; all tokens of a row count, but not how often they came.
         shown: An anonymous row for each of them, or one for all.
     """
-    rows = known.reshape(len(known), -1)
+    rows = tokens_in(known.reshape(len(known), -1))
     once = first_shown(np.atleast_2d(shown))
     beside = np.broadcast_to(once, (len(rows), once.shape[1]))
     # A token of the anonymous row that is new behind the known row is not in common.
@@ -66,12 +66,13 @@ def first_shown(rows: Tokens) -> Tokens:
     """The same rows, with `MISSING` in place of tokens that came before in the row.
 
     Args:
-        rows: Rows of tokens.
+        rows: Rows of tokens; counts of bags are left out.
 
     Example:
         >>> rr.scores.first_shown(np.array([[2, 5, 2, 2]])).tolist()
         [[2, 5, -1, -1]]
     """
+    rows = tokens_in(rows)
     order = np.argsort(rows, axis=1, kind="stable")
     ranked = np.take_along_axis(rows, order, axis=1)
     again = ranked[:, 1:] == ranked[:, :-1]

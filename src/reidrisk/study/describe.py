@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -50,7 +50,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         shown = [
             part.name for part in fields(thing)
             if part.init
-            and not (part.metadata.get(IF_SET) and getattr(thing, part.name) == part.default)
+            and not (part.metadata.get(IF_SET) and _is_default(getattr(thing, part.name), part))
         ]  # fmt: skip
         # A name that is a class variable says which attack or release it is, and is no field.
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}
@@ -61,6 +61,11 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
     if isinstance(thing, tuple | list | range):
         return [describe(item) for item in thing]
     return {"kind": type(thing).__name__}
+
+
+def _is_default(value: Any, part: Field[Any]) -> bool:
+    """Whether a field has its default; an array never has."""
+    return not isinstance(value, np.ndarray) and bool(value == part.default)
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ from reidrisk.core.checks import probability
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.parallel import kernel
-from reidrisk.core.rows import Rows, is_rows, rows_of, token_rows
+from reidrisk.core.rows import Rows, entry_of, is_rows, rows_of, token_rows, tokens_in
 from reidrisk.errors import InvalidInput
 
 _Floats = NDArray[np.float64]
@@ -181,7 +181,7 @@ def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
 
 def _highest(blocks: Blocks) -> int:
     """The highest token of some rows."""
-    return max((int(rows.max(initial=MISSING)) for _, rows in blocks), default=MISSING)
+    return max((int(tokens_in(rows).max(initial=MISSING)) for _, rows in blocks), default=MISSING)
 
 
 def _check_topic(token: int, topics: int) -> None:
@@ -203,12 +203,12 @@ def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64],
     counts = over_rows(rows, work, operator.add)
     seen, squares = counts[:, -2].astype(np.float64), counts[:, -1]
     users = np.divide(seen**2, squares, out=np.zeros_like(seen), where=squares > 0)
-    return counts[:, 1 : topics + 1], users
+    return counts[:, :topics], users
 
 
 def _counted(blocks: Blocks, *, slots: int, topics: int) -> NDArray[np.int64]:
     """What `_count_tokens` counts in some rows."""
-    counts = np.zeros((slots, topics + 1 + 2), np.int64)
+    counts = np.zeros((slots, topics + 2), np.int64)
     for _, rows in blocks:
         _count_tokens(rows.reshape(len(rows), slots, -1), topics, counts)
     return counts
@@ -218,20 +218,19 @@ def _counted(blocks: Blocks, *, slots: int, topics: int) -> NDArray[np.int64]:
 def _count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int64]) -> None:
     """Add up tokens, users x slots x places, by slot.
 
-    `counts[slot]` holds the number of missing places, of each token, then the sum over users of
-    the places seen and that of their squares.
+    `counts[slot]` holds the number of each token, then the sum over users of the tokens seen and
+    that of their squares.
     """
     for user in range(sets.shape[0]):
         for slot in range(sets.shape[1]):
             seen = 0
             for place in range(sets.shape[2]):
-                token = np.int64(sets[user, slot, place])
-                # A gap is -1 and has the first place.
-                counts[slot, token + 1] += 1
+                token, count = entry_of(sets[user, slot, place])
                 if token >= 0:
-                    seen += 1
-            counts[slot, topics + 1] += seen
-            counts[slot, topics + 2] += seen * seen
+                    counts[slot, token] += count
+                    seen += count
+            counts[slot, topics] += seen
+            counts[slot, topics + 1] += seen * seen
 
 
 def _inverted(raw: _Floats, release: _Shown) -> NDArray[np.bool_]:
