@@ -14,12 +14,19 @@ from . import (
     theory as theory,
 )
 from .attacks import (
+    Cosine as Cosine,
+    CosineCsls as CosineCsls,
     FullInformation as FullInformation,
     Hamming as Hamming,
+    Latent as Latent,
     Overlap as Overlap,
     RarityOverlap as RarityOverlap,
     Repetition as Repetition,
+    SelfTrained as SelfTrained,
+    SelfTrainedUnshared as SelfTrainedUnshared,
+    Stacked as Stacked,
     TypeAware as TypeAware,
+    Unshared as Unshared,
     WeightedHamming as WeightedHamming,
 )
 from .core.matches import (
@@ -35,6 +42,7 @@ from .core.rows import (
     BagRows as BagRows,
     SetRows as SetRows,
     TokenRows as TokenRows,
+    VectorRows as VectorRows,
 )
 from .engines import (
     LocalEngine as LocalEngine,

@@ -2,6 +2,10 @@ from .card import (
     Card as Card,
     card_of as card_of,
 )
+from .cosine import (
+    Cosine as Cosine,
+    CosineCsls as CosineCsls,
+)
 from .denoised_overlap import (
     DenoisedOverlap as DenoisedOverlap,
 )
@@ -13,6 +17,10 @@ from .gaps import (
 )
 from .hamming import (
     Hamming as Hamming,
+)
+from .latent import (
+    Latent as Latent,
+    Unshared as Unshared,
 )
 from .learned_pairs import (
     Coarsened as Coarsened,
@@ -39,6 +47,11 @@ from .rarity_overlap import (
 )
 from .repetition import (
     Repetition as Repetition,
+)
+from .stacked import (
+    SelfTrained as SelfTrained,
+    SelfTrainedUnshared as SelfTrainedUnshared,
+    Stacked as Stacked,
 )
 from .table import (
     ATTACKS as ATTACKS,

@@ -47,6 +47,7 @@ class Kind(Enum):
     TOKENS = "one token for each slot"
     SETS = "a set of tokens for each slot"
     BAGS = "a bag of tokens, without slots"
+    VECTORS = "a vector for each slot"
 
 
 class Rows(Protocol):
@@ -638,6 +639,72 @@ class SetRows(_TokenArrayRows):
     """
 
     dimensions = 3
+
+
+@dataclass(frozen=True)
+class VectorCodec(ArrayCodec):
+    """A vector of whole numbers for each slot.
+
+    Args:
+        shape: Slots and dimensions.
+        dtype: int8 or int16; its lowest number marks a slot in which nothing came.
+        complete: Whether it is certain that no slot is empty.
+    """
+
+    kind: ClassVar[Enum] = Kind.VECTORS
+
+    @property
+    def gap(self) -> int:  # type: ignore[override]
+        """The entry of a slot in which nothing came: the lowest of the type."""
+        return int(np.iinfo(self.dtype).min)
+
+    def rows(self, block: Array) -> ArrayRows:
+        """Rows in memory, of an array that is known to be right."""
+        return VectorRows.checked(block, self)
+
+
+class VectorRows(ArrayRows):
+    """A vector of whole numbers for each slot, in memory.
+
+    Args:
+        values: Users x slots x dimensions, or users x dimensions for one slot; int8 or int16. A
+            slot that holds nothing but the lowest number of the type is a gap.
+        name: What messages call it.
+
+    Example:
+        >>> rows = rr.VectorRows(np.array([[3, -1], [0, 2]], np.int8))
+        >>> rows.users, rows.slots, rows.block(0, 1).tolist()
+        (2, 1, [[[3, -1]]])
+    """
+
+    def __init__(self, values: ArrayLike, *, name: str = "known") -> None:
+        vectors = np.asarray(values)
+        vectors = vectors[:, None, :] if vectors.ndim == SetRows.dimensions - 1 else vectors
+        if vectors.ndim != SetRows.dimensions or not vectors.size:
+            raise InvalidInput(
+                f"{name} has a vector for each user and slot, users x slots x dimensions; got an "
+                f"array of shape {vectors.shape}",
+                code="wrong-shape",
+            )
+        if vectors.dtype not in (np.int8, np.int16):
+            raise InvalidInput(
+                f"{name} holds {vectors.dtype}: vectors are whole numbers of the type int8 or "
+                "int16; scale and round them first",
+                code="not-whole-vectors",
+            )
+        codec = VectorCodec(vectors.shape[1:], vectors.dtype)
+        super().__init__(vectors, codec.certain(complete=codec.filled(vectors)))
+
+    @classmethod
+    def checked(cls, values: Array, codec: VectorCodec) -> Self:
+        """Rows whose vectors are known to be right.
+
+        Args:
+            values: Users x slots x dimensions.
+            codec: Of rows of this shape.
+        """
+        rows: Self = object.__new__(cls)
+        return rows._fill(read_only(values), codec)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from reidrisk.engines.encode import codes_of, fitting
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, gap_groups
 from reidrisk.engines.protocol import Engine
 from reidrisk.scores import Score, TokenWeights
+from reidrisk.scores.pair_table import PairTable
 from reidrisk.scores.shortlisted import Shortlisted
 
 Floats = NDArray[np.float64]
@@ -131,7 +132,7 @@ def can_be_cut(score: Score) -> bool:
     Args:
         score: How well a known row explains an anonymous one.
     """
-    return not isinstance(score, Shortlisted)
+    return not isinstance(score, Shortlisted | PairTable)
 
 
 def cheapest(question: Question, among: Sequence[_Entry]) -> _Entry:

@@ -44,7 +44,12 @@ Look: TypeAlias = Callable[[Blocks, Kept], None]
 
 
 def keep(
-    observations: Observations, score: Score, wanted: Wanted, engine: Engine, look: Look
+    observations: Observations,
+    score: Score,
+    wanted: Wanted,
+    engine: Engine,
+    look: Look,
+    true_score: NDArray[np.int64] | None = None,
 ) -> Matches:
     """Search by a strategy that prunes: each thread keeps its best rows, and these are merged.
 
@@ -54,8 +59,11 @@ def keep(
         wanted: What is to be found beside the best score.
         engine: Goes over the known rows.
         look: Offers the rows of blocks to what is kept.
+        true_score: The scores of the true rows, if the strategy has a faster way to them.
     """
-    true_score, listing = true_scores(observations, score), wanted.by_listing
+    if true_score is None:
+        true_score = true_scores(observations, score)
+    listing = wanted.by_listing
 
     def work(blocks: Blocks) -> Matches:
         kept = _nothing_kept(observations, true_score, listing)

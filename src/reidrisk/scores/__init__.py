@@ -1,7 +1,9 @@
 """Scores: how well a known row explains an anonymous one, as whole numbers."""
 
 from reidrisk.scores.cosine import CosineWeights
+from reidrisk.scores.inner_product import InnerProduct
 from reidrisk.scores.overlap import OverlapWeights, first_shown
+from reidrisk.scores.pair_table import PairTable, contents
 from reidrisk.scores.protocol import (
     GRID,
     NATS,
@@ -31,9 +33,11 @@ __all__ = [
     "Distribution",
     "Gains",
     "HasUnit",
+    "InnerProduct",
     "NormalisedWeights",
     "OfAnyone",
     "OverlapWeights",
+    "PairTable",
     "RepeatedTokens",
     "Score",
     "Shortlisted",
@@ -45,6 +49,7 @@ __all__ = [
     "Unit",
     "by_slot",
     "check_kind",
+    "contents",
     "first_shown",
     "in_units",
     "normalised",

@@ -1,0 +1,177 @@
+"""Attack: the cosine of weighted counts, with or without a correction for hubs.
+
+References:
+    A. Conneau, G. Lample, M. Ranzato, L. Denoyer and H. Jegou, Word translation without parallel
+    data, ICLR 2018: cross-domain similarity local scaling (CSLS).
+    G. Salton and C. Buckley, Term-weighting approaches in automatic text retrieval, Information
+    Processing and Management 24, 1988: the weightings.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar, get_args
+
+import numpy as np
+
+from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
+from reidrisk.attacks.card import PAPER
+from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.core.checks import real_number
+from reidrisk.core.products import Vectors
+from reidrisk.errors import InvalidInput
+from reidrisk.scores.bag_maps import Counting, WeightedCounts, weighted
+from reidrisk.scores.inner_product import Hubs, InnerProduct
+
+_RARITY = (0.0, 0.5, 1.0)
+_MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
+"""Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
+held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cosine:
+    """Guess the user whose weighted counts point in the nearest direction.
+
+    What is not given is chosen on the rows themselves, without the truth: the weighting by which
+    most anonymous rows have a known row that is clearly nearest, in both directions.
+
+    Args:
+        counting: What an item counts for a row: "binary", "count", "log" for `log(1 + count)`,
+            "share" for the square root of its share; None to choose.
+        rarity: Power of `log(rows / holders)` by which a token is weighted; None to choose among 0,
+            0.5 and 1.
+        centred: Whether the mean of each table is subtracted; None to choose.
+
+    Example:
+        >>> bags = rr.BagRows.of([0, 1, 0, 1], [0, 2, 4], tokens=2, counts=[9, 1, 1, 9])
+        >>> shown = rr.BagRows.of([0, 1], [0, 2], tokens=2, counts=[2, 7])
+        >>> seen = rr.Observations(bags, shown, [1], tokens=2)
+        >>> rr.measure(seen, rr.Cosine("share", 0.0, False))[1].value
+        1.0
+    """
+
+    name: ClassVar[str] = "cosine"
+    knows: ClassVar[str] = "nothing but the two tables, and how often each item came"
+    assumes: ClassVar[str] = (
+        "Close to best if people keep the proportions in which they hold items, and items are "
+        "independent of each other."
+    )
+    limits: ClassVar[str] = "Ignores slots and times. Finds nobody who shares no item."
+    cost: ClassVar[str] = (
+        "Two dozen weightings are tried on 1,000 anonymous rows. The search compares every target "
+        "with every known row."
+    )
+    source: ClassVar[str] = f"Not in {PAPER}: term weighting of Salton and Buckley, 1988."
+    likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ("anonymous",)
+    uses: ClassVar[str] = "all rows"
+    corrects_hubs: ClassVar[bool] = False
+
+    counting: Counting | None = None
+    rarity: float | None = None
+    centred: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.counting not in {None, *get_args(Counting)}:
+            raise InvalidInput(
+                f"counting is one of {', '.join(get_args(Counting))}; got {self.counting!r}",
+                code="unknown-choice",
+            )
+        if self.rarity is not None:
+            real_number("rarity", self.rarity, least=0)
+
+    def fit(self, view: View) -> InnerProduct:
+        """The cosine with the weighting that was given or chosen."""
+        check_needs(self, view)
+        tables = tables_of(view, self.name)
+        score = max(
+            (cosine_of(tables, *options) for options in self._options(tables)),
+            key=lambda one: standing_out(*both_sides(one, tables)),
+        )
+        return with_hubs(score, tables) if self.corrects_hubs else score
+
+    def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:
+        """The weightings to choose from."""
+        countings: tuple[Counting, ...] = ("share", "log", "binary", "count")
+        if not tables.counted:  # they are all the same then, but for lengths
+            countings = ("binary",)
+        return list(
+            product(
+                countings if self.counting is None else (self.counting,),
+                _RARITY if self.rarity is None else (self.rarity,),
+                (True, False) if self.centred is None else (self.centred,),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CosineCsls(Cosine):
+    """The same with a correction for hubs: known rows that are near to everybody count less.
+
+    Twice the cosine, less the mean of the ten best cosines of the known row with anonymous rows.
+
+    Args:
+        counting: As of `Cosine`.
+        rarity: As of `Cosine`.
+        centred: As of `Cosine`.
+
+    Example:
+        >>> rr.attacks.attack_named("cosine-csls").uses
+        'all rows'
+    """
+
+    name: ClassVar[str] = "cosine-csls"
+    limits: ClassVar[str] = (
+        "Ignores slots and times. Finds nobody who shares no item. Looks at all anonymous rows at "
+        "once, so that bounds for one random user do not cover it."
+    )
+    cost: ClassVar[str] = "As `cosine`, and a second search for how near known rows are to all."
+    source: ClassVar[str] = f"Not in {PAPER}: the correction of Conneau and others, ICLR 2018."
+    corrects_hubs: ClassVar[bool] = True
+
+
+def cosine_of(tables: Tables, counting: Counting, rarity: float, centred: bool) -> InnerProduct:
+    """The cosine by one weighting, fitted on both tables.
+
+    Args:
+        tables: Counts of both sides.
+        counting: What an item counts for a row.
+        rarity: Power of the rarity of a token.
+        centred: Whether the mean of each table is subtracted.
+    """
+    weights = np.maximum(tables.rarity, 0.0) ** rarity
+    means = (
+        (None, None)
+        if not centred
+        else tuple(
+            np.asarray(weighted(side, counting, weights).mean(axis=0)).ravel() for side in tables
+        )
+    )
+    held = (tables.known.nnz + tables.shown.nnz) / (
+        (tables.known.shape[0] + tables.shown.shape[0]) * tables.tokens
+    )
+    dense = tables.tokens <= _MOST_COLUMNS and held >= _LEAST_HELD
+    known = WeightedCounts(counting, weights, means[0], means[1], known=True, dense=dense)
+    shown = WeightedCounts(counting, weights, means[1], means[0], known=False, dense=dense)
+    return InnerProduct(known, shown, tables.tokens)
+
+
+def both_sides(score: InnerProduct, tables: Tables) -> tuple[Vectors, Vectors]:
+    """The vectors of known and of anonymous rows.
+
+    Args:
+        score: Maps them.
+        tables: Their counts.
+    """
+    return score.known_map(tables.known), score.shown_map(tables.shown)
+
+
+def with_hubs(score: InnerProduct, tables: Tables) -> InnerProduct:
+    """The same score with the correction for hubs.
+
+    Args:
+        score: A plain inner product.
+        tables: Counts of both sides.
+    """
+    hubs = Hubs(score.shown_map(tables.shown))
+    return InnerProduct(score.known_map, score.shown_map, score.tokens, score.unit, hubs)

@@ -1,0 +1,263 @@
+"""Learn to combine scores: features of pairs of rows, and gradient boosting on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.parallel import listen
+from reidrisk.core.products import Vectors, list_best
+
+Floats = NDArray[np.float32]
+Whole = NDArray[np.int64]
+
+_NEAREST = 10
+_LISTED = 10
+_STANDS_OUT = 0.5
+"""A best row stands out if its lead is at least so much of the spread of those listed behind it."""
+
+_PAIRS_AT_A_TIME = 1 << 14
+_MOST_TARGETS = 3_000
+"""Targets to learn from: more would take longer and teach little."""
+
+_BOOSTING = {
+    "max_iter": 120, "learning_rate": 0.07, "max_leaf_nodes": 15, "l2_regularization": 1.0,
+    "early_stopping": False, "random_state": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ListedView:
+    """One score of all pairs: who is near to whom, corrected for hubs, in both directions.
+
+    Attributes:
+        known: Vectors of known rows.
+        shown: Vectors of anonymous rows.
+        steps: Whole numbers in one unit of their products.
+        near_known: Mean of the best products of each known row.
+        near_shown: Mean of the best products of each anonymous row.
+        rows: The best known rows of each anonymous row, best first.
+        scores: Their products less half of `near_known`.
+        back_rows: The best anonymous rows of each known row.
+        back_scores: Their products less half of `near_shown`.
+    """
+
+    known: Vectors
+    shown: Vectors
+    steps: float
+    near_known: Whole
+    near_shown: Whole
+    rows: Whole
+    scores: Whole
+    back_rows: Whole
+    back_scores: Whole
+
+    @classmethod
+    def of(cls, known: Vectors, shown: Vectors, steps: float) -> "ListedView":
+        """Compare all rows with each other, four times.
+
+        Args:
+            known: Vectors of known rows.
+            shown: Vectors of anonymous rows.
+            steps: Whole numbers in one unit of their products.
+        """
+        near_known, near_shown = (
+            scores.sum(axis=1) // scores.shape[1]
+            for _, scores in (list_best(known, shown, _NEAREST), list_best(shown, known, _NEAREST))
+        )
+        rows, scores = list_best(shown, known, _LISTED, bias=-(near_known // 2))
+        back = list_best(known, shown, _LISTED, bias=-(near_shown // 2))
+        return cls(known, shown, steps, near_known, near_shown, rows, scores, *back)
+
+    def features(self, targets: Whole, rows: Whole) -> Floats:
+        """Four numbers for each pair: the product, corrected, ahead in its row, in its column."""
+        product = self.known[rows].dots(self.shown[targets])
+        forth, back = product - self.near_known[rows] // 2, product - self.near_shown[targets] // 2
+        columns = (
+            product,
+            product - (self.near_known[rows] + self.near_shown[targets]) // 2,
+            forth - _best_other(self.scores[targets], forth),
+            back - _best_other(self.back_scores[rows], back),
+        )
+        return np.stack(columns, axis=1).astype(np.float32) / np.float32(self.steps)
+
+    @property
+    def confident(self) -> NDArray[np.bool_]:
+        """Whether the best row of each anonymous row stands out, in both directions."""
+        best = self.rows[:, 0]
+        mutual = self.back_rows[best, 0] == np.arange(len(best))
+        return np.asarray(mutual & _leads(self.scores) & _leads(self.back_scores)[best])
+
+
+def _best_other(scores: Whole, own: Whole) -> Whole:
+    """The best score of another row: the second best for the best itself."""
+    second = scores[:, min(1, scores.shape[1] - 1)]
+    return np.where(own >= scores[:, 0], second, scores[:, 0])
+
+
+def _leads(scores: Whole) -> NDArray[np.bool_]:
+    second = scores[:, min(1, scores.shape[1] - 1)]
+    lead, spread = scores[:, 0] - second, second - scores[:, -1]
+    return np.asarray((lead > 0) & (lead >= _STANDS_OUT * spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of rows that some view lists, with their features.
+
+    Attributes:
+        targets: The anonymous row of each pair, ascending.
+        rows: The known row of each pair, ascending for each anonymous row.
+        features: Pairs x features.
+        corrected: Pairs x views: products corrected for hubs.
+    """
+
+    targets: Whole
+    rows: Whole
+    features: Floats
+    corrected: Floats
+
+
+def list_pairs(views: Sequence[ListedView], known: Any, shown: Any, weights: NDArray[Any]) -> Pairs:
+    """All pairs that some view lists, with the features of each.
+
+    Args:
+        views: Scores of all pairs.
+        known: Counts of known rows, a sparse matrix.
+        shown: Counts of anonymous rows.
+        weights: Rarity by token.
+    """
+    users = known.shape[0]
+    codes = np.unique(
+        np.concatenate([
+            (np.arange(len(view.rows))[:, None] * users + view.rows).ravel() for view in views
+        ])
+    )  # fmt: skip
+    targets, rows = codes // users, codes % users
+    sides = _Sides.of(known, shown, weights)
+    features = np.empty((len(codes), 4 * len(views) + _Sides.columns), np.float32)
+    for start in range(0, len(codes), _PAIRS_AT_A_TIME):
+        listen()
+        some = slice(start, start + _PAIRS_AT_A_TIME)
+        parts = [view.features(targets[some], rows[some]) for view in views]
+        features[some] = np.hstack([*parts, sides.features(targets[some], rows[some])])
+    return Pairs(targets, rows, features, features[:, 1 : 4 * len(views) : 4])
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """What rows hold, whatever the view: sizes, and what they share by how rare it is."""
+
+    known: Any
+    shown: Any
+    weights: NDArray[Any]
+    bands: NDArray[Any]
+    sizes: tuple[Floats, Floats]
+    totals: tuple[Floats, Floats]
+
+    columns = 4 + 2 * 3
+
+    @classmethod
+    def of(cls, known: Any, shown: Any, weights: NDArray[Any]) -> "_Sides":
+        held = [side.astype(np.float64) for side in (known, shown)]
+        for side in held:
+            side.data[:] = 1.0
+        # Three bands with as many holders each: what everybody holds, and what hardly anybody does.
+        holders = np.asarray(held[0].sum(axis=0) + held[1].sum(axis=0)).ravel()
+        order = np.argsort(weights, kind="stable")
+        share = np.empty(len(order))
+        share[order] = np.cumsum(holders[order]) / max(holders.sum(), 1.0)
+        bands = np.stack([(share <= 1 / 3), (share > 1 / 3) & (share <= 2 / 3), share > 2 / 3])
+        sizes, totals = (
+            tuple(np.log1p(np.asarray(side.sum(axis=1)).ravel()) for side in sides)
+            for sides in (held, (known, shown))
+        )
+        return cls(held[0], held[1], weights, bands.astype(np.float64).T, sizes, totals)
+
+    def features(self, targets: Whole, rows: Whole) -> Floats:
+        shared = self.known[rows].multiply(self.shown[targets]).tocsr()
+        count = np.asarray(shared.sum(axis=1)).ravel()
+        known, shown = self.sizes[0][rows], self.sizes[1][targets]
+        return np.column_stack([
+            count, shared @ self.weights, count / np.exp((known + shown) / 2), shared @ self.bands,
+            known, shown, known - shown, self.totals[0][rows] - self.totals[1][targets],
+        ]).astype(np.float32)  # fmt: skip
+
+
+def learn(features: Floats, same: NDArray[np.bool_]) -> Any:
+    """Boosted trees that tell pairs of one person from others, with one thread and a fixed seed.
+
+    Args:
+        features: Pairs x features.
+        same: Whether each pair is of one person.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  takes a second
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    with threadpool_limits(1):
+        return HistGradientBoostingClassifier(**_BOOSTING).fit(features, same)
+
+
+def decide(model: Any, features: Floats) -> NDArray[np.float64]:
+    """Log odds that pairs are of one person.
+
+    Args:
+        model: What `learn` returned.
+        features: Pairs x features.
+    """
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    with threadpool_limits(1):
+        return np.asarray(model.decision_function(features))
+
+
+def combine(pairs: Pairs, labels: Whole) -> NDArray[np.float64]:
+    """Scores of all pairs by a model that learned from labelled targets.
+
+    Where a single view is right more often than the model, judged on labelled targets that the
+    model has not seen, the scores are those of that view.
+
+    Args:
+        pairs: Pairs with their features.
+        labels: The known row of each labelled anonymous row; -1 for others.
+    """
+    taught = _taught(labels)
+    mine = np.isin(pairs.targets, taught)
+    same = pairs.rows == labels[pairs.targets]
+    if not (same & mine).any():
+        return pairs.corrected[:, 0].astype(np.float64)
+    first = np.isin(pairs.targets, taught[: len(taught) // 2])
+    model = learn(pairs.features[mine & first], same[mine & first]) if _both(same, first) else None
+    held_out = mine & ~first
+    best, most = -1, 0.0
+    for view in range(pairs.corrected.shape[1]):
+        right = _right(pairs, pairs.corrected[:, view], same, held_out)
+        best, most = (view, right) if right > most else (best, most)
+    scores = np.zeros(len(same))
+    if model is not None:
+        scores[held_out] = decide(model, pairs.features[held_out])
+    if best >= 0 and _right(pairs, scores, same, held_out) < most:
+        return pairs.corrected[:, best].astype(np.float64)
+    return decide(learn(pairs.features[mine], same[mine]), pairs.features)
+
+
+def _taught(labels: Whole) -> Whole:
+    """Labelled targets to learn from, in random order."""
+    known = np.flatnonzero(labels >= 0)
+    return np.random.default_rng(0).permutation(known)[:_MOST_TARGETS]
+
+
+def _both(same: NDArray[np.bool_], some: NDArray[np.bool_]) -> bool:
+    return bool((same & some).any() and (~same & some).any())
+
+
+def _right(
+    pairs: Pairs, scores: NDArray[Any], same: NDArray[np.bool_], some: NDArray[np.bool_]
+) -> float:
+    """How many of the targets of some pairs have their own row first."""
+    order = np.lexsort((scores[some], pairs.targets[some]))
+    targets = pairs.targets[some][order]
+    last = np.append(targets[1:] != targets[:-1], True)
+    return float(same[some][order][last].sum())
