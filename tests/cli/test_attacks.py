@@ -91,7 +91,7 @@ def test_parts_of_others_have_cards():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("haming", "there is no attack and no bound 'haming'; there are denoised-overlap, exact-"),
+        ("haming", "there is no attack and no bound 'haming'; there are cosine, cosine-csls, "),
         ("own_parts:number", "a bound, a function of a setting; it is of type int"),
         ("own_parts:Called", "should be an attack, but is none"),
         ("absent_module:Mine", "should be an attack or a bound, but 'absent_module' cannot be"),

@@ -4,6 +4,8 @@ from .card import (
 )
 from .cosine import (
     Cosine as Cosine,
+)
+from .cosine_csls import (
     CosineCsls as CosineCsls,
 )
 from .denoised_overlap import (
@@ -20,7 +22,6 @@ from .hamming import (
 )
 from .latent import (
     Latent as Latent,
-    Unshared as Unshared,
 )
 from .learned_pairs import (
     Coarsened as Coarsened,
@@ -41,6 +42,7 @@ from .protocol import (
     Attack as Attack,
     View as View,
     check_needs as check_needs,
+    uses_of as uses_of,
 )
 from .rarity_overlap import (
     RarityOverlap as RarityOverlap,
@@ -48,9 +50,13 @@ from .rarity_overlap import (
 from .repetition import (
     Repetition as Repetition,
 )
-from .stacked import (
+from .self_trained import (
     SelfTrained as SelfTrained,
+)
+from .self_trained_unshared import (
     SelfTrainedUnshared as SelfTrainedUnshared,
+)
+from .stacked import (
     Stacked as Stacked,
 )
 from .table import (
@@ -64,6 +70,9 @@ from .type_aware import (
     LatentTypes as LatentTypes,
     TypeAware as TypeAware,
     fit_types as fit_types,
+)
+from .unshared import (
+    Unshared as Unshared,
 )
 from .weighted_hamming import (
     WeightedHamming as WeightedHamming,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reidrisk.attacks.protocol import NEEDS, Attack
+from reidrisk.attacks.protocol import ALL_ROWS, NEEDS, ONE_ROW, Attack, uses_of
 from reidrisk.estimates.estimate import Side
 
 IN_SHORT = "In short"
@@ -35,6 +35,12 @@ SETTING_NEEDS = {
     "shared_bits": "the bits that two sites share about a user",
 }
 """What an attack may need of a view, and a bound of a setting, in words."""
+
+_USES = {
+    ONE_ROW: "One anonymous row at a time: that of the target, besides what is known.",
+    ALL_ROWS: "All anonymous rows at once: bounds for one random user do not cover it.",
+}
+"""Which anonymous rows the score of a pair depends on, in a sentence."""
 
 _REACHED = (
     "How often one random target is named correctly: the average over the targets that could be "
@@ -64,6 +70,8 @@ class Card:
         cost: What it takes to compute.
         source: Where it is from: a place in the paper, or elsewhere.
         likelihood: Whether an attack knows how sure it is; None of a bound.
+        uses: Which anonymous rows the score of a pair depends on: "one row" or "all rows"; None of
+            a bound, and of an attack of which nothing but a record is left.
 
     Example:
         >>> card = rr.attacks.card_of(rr.Hamming())
@@ -84,16 +92,19 @@ class Card:
     cost: str
     source: str
     likelihood: bool | None = None
+    uses: str | None = None
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
         """What the card says, as people read it: headings and sentences."""
         claims = () if self.likelihood is None else (("How sure", self._claims()),)
+        uses = () if self.uses is None else (("Looks at", _USES.get(self.uses, NOT_STATED)),)
         return (
             ("Side", SIDES[self.side]),
             (IN_SHORT, _sentence(self.says)),
             ("Attacker", self._attacker()),
             ("Needs", self._needs()),
+            *uses,
             ("Assumes", _sentence(self.assumes)),
             ("Figure", _sentence(self.bounds)),
             ("Holds for", _sentence(self.holds_for)),
@@ -150,6 +161,7 @@ def card_of(attack: Attack) -> Card:
         cost=_stated(attack, "cost"),
         source=_stated(attack, "source"),
         likelihood=attack.likelihood,
+        uses=uses_of(attack),
     )
 
 

@@ -1,25 +1,23 @@
-"""Attack: the cosine of weighted counts, with or without a correction for hubs.
+"""Attack: the cosine of weighted counts.
 
 References:
-    A. Conneau, G. Lample, M. Ranzato, L. Denoyer and H. Jegou, Word translation without parallel
-    data, ICLR 2018: cross-domain similarity local scaling (CSLS).
     G. Salton and C. Buckley, Term-weighting approaches in automatic text retrieval, Information
     Processing and Management 24, 1988: the weightings.
 """
 
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 
 from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import real_number
 from reidrisk.core.products import Vectors
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.bag_maps import Counting, WeightedCounts, weighted
+from reidrisk.scores.bag_maps import COUNTINGS, Counting, WeightedCounts, weighted
 from reidrisk.scores.inner_product import Hubs, InnerProduct
 
 _RARITY = (0.0, 0.5, 1.0)
@@ -64,7 +62,7 @@ class Cosine:
     source: ClassVar[str] = f"Not in {PAPER}: term weighting of Salton and Buckley, 1988."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
-    uses: ClassVar[str] = "all rows"
+    uses: ClassVar[str] = ALL_ROWS
     corrects_hubs: ClassVar[bool] = False
 
     counting: Counting | None = None
@@ -72,9 +70,9 @@ class Cosine:
     centred: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.counting not in {None, *get_args(Counting)}:
+        if self.counting not in {None, *COUNTINGS}:
             raise InvalidInput(
-                f"counting is one of {', '.join(get_args(Counting))}; got {self.counting!r}",
+                f"counting is one of {', '.join(COUNTINGS)}; got {self.counting!r}",
                 code="unknown-choice",
             )
         if self.rarity is not None:
@@ -102,32 +100,6 @@ class Cosine:
                 (True, False) if self.centred is None else (self.centred,),
             )
         )
-
-
-@dataclass(frozen=True, slots=True)
-class CosineCsls(Cosine):
-    """The same with a correction for hubs: known rows that are near to everybody count less.
-
-    Twice the cosine, less the mean of the ten best cosines of the known row with anonymous rows.
-
-    Args:
-        counting: As of `Cosine`.
-        rarity: As of `Cosine`.
-        centred: As of `Cosine`.
-
-    Example:
-        >>> rr.attacks.attack_named("cosine-csls").uses
-        'all rows'
-    """
-
-    name: ClassVar[str] = "cosine-csls"
-    limits: ClassVar[str] = (
-        "Ignores slots and times. Finds nobody who shares no item. Looks at all anonymous rows at "
-        "once, so that bounds for one random user do not cover it."
-    )
-    cost: ClassVar[str] = "As `cosine`, and a second search for how near known rows are to all."
-    source: ClassVar[str] = f"Not in {PAPER}: the correction of Conneau and others, ICLR 2018."
-    corrects_hubs: ClassVar[bool] = True
 
 
 def cosine_of(tables: Tables, counting: Counting, rarity: float, centred: bool) -> InnerProduct:

@@ -7,7 +7,7 @@ import numpy as np
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.overlap import Overlap
-from reidrisk.attacks.protocol import View, release_of
+from reidrisk.attacks.protocol import ONE_ROW, View, release_of
 from reidrisk.releases import popularity
 from reidrisk.releases.protocol import Release, ShowsOneOfTop
 from reidrisk.scores import OverlapWeights
@@ -45,6 +45,7 @@ class DenoisedOverlap:
         f"Not in {PAPER}: overlap without tokens that are more likely noise than real."
     )
     likelihood: ClassVar[bool] = False
+    uses: ClassVar[str] = ONE_ROW
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View, release_of
+from reidrisk.attacks.protocol import ONE_ROW, View, release_of
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.releases.protocol import Release, Reveals, ShowsOneOfTop
@@ -47,6 +47,7 @@ class FullInformation:
     cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
     source: ClassVar[str] = f"{PAPER}, section 4, corollary 1; section 7."
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ONE_ROW
     asks: ClassVar[type[Reveals]] = Reveals
 
     release: Release | None = None

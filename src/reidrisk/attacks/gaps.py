@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import ONE_ROW, View
 from reidrisk.scores import TokenWeights
 
 
@@ -36,6 +36,7 @@ class Gaps:
     source: ClassVar[str] = f"Not in {PAPER}, whose users are present in every week."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[str] = ONE_ROW
 
     def fit(self, view: View) -> TokenWeights:
         """One for each slot in which both or neither came."""

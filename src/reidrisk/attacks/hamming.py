@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import ONE_ROW, View
 from reidrisk.scores import TokenWeights
 
 
@@ -41,6 +41,7 @@ class Hamming:
     source: ClassVar[str] = f"{PAPER}, section 8.2.1."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[str] = ONE_ROW
 
     def fit(self, view: View) -> TokenWeights:
         """One for each slot that agrees."""

@@ -1,4 +1,4 @@
-"""Attacks: a few latent dimensions of both tables, with or without a price on sharing an item.
+"""Attack: the cosine in a few latent dimensions of both tables.
 
 References:
     S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.cosine import both_sides, with_hubs
-from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import whole_number
 from reidrisk.core.products import one_blas_thread
 from reidrisk.errors import InvalidInput
@@ -65,7 +65,8 @@ class Latent:
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
-    uses: ClassVar[str] = "all rows"
+    uses: ClassVar[str] = ALL_ROWS
+    disjoint: ClassVar[bool] = False
     price: ClassVar[float | None] = None
 
     dimensions: int | None = None
@@ -87,33 +88,6 @@ class Latent:
         countings: tuple[Counting, ...] = ("binary", "log") if tables.counted else ("binary",)
         for counting in countings:
             yield from latent_scores(tables, counting, wanted, self.price)
-
-
-@dataclass(frozen=True, slots=True)
-class Unshared(Latent):
-    """The same among users who share no item with the target: for logs that hold an item once.
-
-    Where the two tables cannot hold the same item of a person, because people rate a film once or
-    because a log was split by item, sharing an item shows that two rows are of different people.
-
-    Args:
-        dimensions: As of `Latent`.
-
-    Example:
-        >>> rr.attacks.attack_named("unshared").knows[:38]
-        'nothing but the two tables, and that p'
-    """
-
-    name: ClassVar[str] = "unshared"
-    knows: ClassVar[str] = "nothing but the two tables, and that people hold no item in both"
-    assumes: ClassVar[str] = (
-        "Close to best if nobody holds an item in both tables, and people differ in a few tastes "
-        "that decide which items they hold."
-    )
-    limits: ClassVar[str] = (
-        "Wrong about everybody who holds an item in both tables. Ignores slots and times."
-    )
-    price: ClassVar[float | None] = PRICE
 
 
 def latent_scores(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View, panel_of
+from reidrisk.attacks.protocol import ONE_ROW, View, panel_of
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
@@ -78,6 +78,7 @@ class Neural:
     )
     source: ClassVar[str] = f"In place of the network of {PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ONE_ROW
     trains: ClassVar[bool] = True
 
     panel: Observations | None = None

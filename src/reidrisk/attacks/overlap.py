@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import ONE_ROW, View
 from reidrisk.scores import OverlapWeights
 
 
@@ -37,6 +37,7 @@ class Overlap:
     source: ClassVar[str] = f"Not in {PAPER}: the plainest comparison of two sets."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[str] = ONE_ROW
 
     def fit(self, view: View) -> OverlapWeights:
         """One for each common token."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.learned_pairs import LearnedPairs
-from reidrisk.attacks.protocol import View, panel_of
+from reidrisk.attacks.protocol import ONE_ROW, View, panel_of
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import Observations
 from reidrisk.learning.pairs import pairs_of
@@ -52,6 +52,7 @@ class PairNetwork:
     )
     source: ClassVar[str] = f"{PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = False
+    uses: ClassVar[str] = ONE_ROW
     trains: ClassVar[bool] = True
 
     panel: Observations | None = None

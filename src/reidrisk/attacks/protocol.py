@@ -20,6 +20,9 @@ NEEDS = {
 }
 """What an attack may need of a view, to complete 'an attack needs to know ...'."""
 
+ONE_ROW, ALL_ROWS = "one row", "all rows"
+"""What the score of a pair depends on: see `uses` of an attack."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View(KnownShape):
@@ -88,6 +91,14 @@ class Attack(Protocol):
         needs: Parts that the view must have: "anonymous", "release", "panel", "population"; without
             those that the attack was given. An attack may also use other parts of the view.
 
+    An attack also says what the score of a pair depends on: `uses: ClassVar[str]`. "one row" is the
+    anonymous row of the pair and nothing else of that side, "all rows" the other anonymous rows as
+    well, say because it is fitted on them. Bounds for one random user cover the former only. Of a
+    plug-in that does not say, it is "all rows" if it needs the anonymous rows, else "one row".
+
+    An attack for tables that hold nothing of a person twice says so: `disjoint: ClassVar[bool] =
+    True`. To others, two rows that hold the same are never a sign of two people.
+
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
     can be made without arguments has a name in study files: `module:Class`.
 
@@ -127,6 +138,20 @@ class Attack(Protocol):
             view: What the attacker may fit on: known and anonymous rows, never the truth.
         """
         ...
+
+
+def uses_of(attack: Attack) -> str:
+    """What the score of a pair depends on: "one row" or "all rows" of the anonymous side.
+
+    Args:
+        attack: The attack, perhaps of a plug-in that does not say.
+
+    Example:
+        >>> rr.attacks.uses_of(rr.Hamming()), rr.attacks.uses_of(rr.Cosine())
+        ('one row', 'all rows')
+    """
+    looks = "anonymous" in getattr(attack, "needs", ())
+    return getattr(attack, "uses", ALL_ROWS if looks else ONE_ROW)
 
 
 class _OfRelease(Attack, Protocol):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import ONE_ROW, View
 from reidrisk.attacks.support import times_held
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import CosineWeights, OverlapWeights
@@ -58,6 +58,7 @@ class RarityOverlap:
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[str] = ONE_ROW
 
     weighting: str = "log"
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import ONE_ROW, View
 from reidrisk.attacks.support import times_held
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
@@ -70,6 +70,7 @@ class Repetition:
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
+    uses: ClassVar[str] = ONE_ROW
 
     def fit(self, view: View) -> RepeatedTokens:
         """Gains by how often a token came on either side."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from reidrisk import scores
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
-from reidrisk.attacks.protocol import View, release_of
+from reidrisk.attacks.protocol import ONE_ROW, View, release_of
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
@@ -270,6 +270,7 @@ class TokenTable:
         f"{PAPER}, section 7, theorem 1, corrected for noise at the known site; appendix B."
     )
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ONE_ROW
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
-from reidrisk.attacks.protocol import View, release_of
+from reidrisk.attacks.protocol import ONE_ROW, View, release_of
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import over_blocks
@@ -97,6 +97,7 @@ class TypeAware:
     )
     source: ClassVar[str] = f"Not in {PAPER}: Bayes' rule for people who come in types."
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ONE_ROW
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
-from reidrisk.attacks.protocol import View, release_of
+from reidrisk.attacks.protocol import ONE_ROW, View, release_of
 from reidrisk.releases import popularity
 from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores import TokenWeights
@@ -64,6 +64,7 @@ class WeightedHamming:
     )
     source: ClassVar[str] = f"{PAPER}, section 8.2.2."
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ONE_ROW
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None

@@ -58,15 +58,15 @@ def _of(names: Sequence[str]) -> "list[Card]":
 
 
 def _overview(found: "Sequence[Card]") -> None:
-    for kind, heading in (("attack", "the attacker knows"), ("bound", "what it says")):
-        console.table(
-            (kind, "side", heading),
-            [
-                (card.name, str(card.side), card.knows if kind == "attack" else card.says)
-                for card in found
-                if card.kind == kind
-            ],
-        )
+    attacks, bounds = ([one for one in found if one.kind == kind] for kind in ("attack", "bound"))
+    console.table(
+        ("attack", "side", "uses", "the attacker knows"),
+        [(one.name, str(one.side), str(one.uses), one.knows) for one in attacks],
+        whole=("attack", "uses"),
+    )
+    console.table(
+        ("bound", "side", "what it says"), [(one.name, str(one.side), one.says) for one in bounds]
+    )
     console.say(
         "`reidrisk attacks NAME` prints a card: what is needed, assumed and left out. Every attack "
         "that is a likelihood also has an estimate, the best that anyone with its knowledge could "

@@ -19,6 +19,7 @@ Counting: TypeAlias = Literal["binary", "count", "log", "share"]
 """What an item counts for a row: 1, its count, log(1 + count), or the root of its share."""
 
 COUNTINGS: tuple[Counting, ...] = get_args(Counting)
+"""All of these."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from reidrisk.scores.protocol import Gains, Unit
 STEPS = 2**18
 """Steps in which an entry of a vector of length 1 is rounded."""
 
-COSINES = Unit("cosines", steps=STEPS * STEPS)
+_COSINES = Unit("cosines", steps=STEPS * STEPS)
 
 
 class Map(Protocol):
@@ -73,7 +73,7 @@ class InnerProduct:
     known_map: Map
     shown_map: Map
     tokens: int | None
-    unit: Unit = COSINES
+    unit: Unit = _COSINES
     hubs: Hubs | None = None
 
     @classmethod

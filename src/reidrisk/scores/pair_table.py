@@ -24,7 +24,7 @@ UNLISTED = -(2**60)
 STEPS = 2**20
 """Whole numbers in one unit of a table."""
 
-LOG_ODDS = Unit("log odds", steps=STEPS)
+_LOG_ODDS = Unit("log odds", steps=STEPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class PairTable:
     rows: NDArray[np.int64]
     scores: Gains
     tokens: int
-    unit: Unit = LOG_ODDS
+    unit: Unit = _LOG_ODDS
 
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and shards: the table was made of all known rows."""
@@ -112,6 +112,11 @@ def contents(rows: Any, tokens: int) -> list[bytes]:
     Args:
         rows: A handle, a `scipy.sparse.csr_matrix` of counts, or an array as blocks of rows are.
         tokens: Size of the alphabet.
+
+    Example:
+        >>> one, other = rr.scores.contents(np.array([[2, 0, 0], [0, 2, 0]]), tokens=3)
+        >>> one == other
+        True
     """
     counts = rows if hasattr(rows, "indptr") else counts_of(rows, tokens)
     counts.sort_indices()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.attacks.protocol import NEEDS, Attack, View
+from reidrisk.attacks.protocol import ALL_ROWS, NEEDS, ONE_ROW, Attack, View, uses_of
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import Kind
 from reidrisk.engines import LocalEngine, ReferenceEngine
@@ -51,9 +51,10 @@ def check_attack(
     It is a value: it can be hashed, and cannot be changed. It says what it knows, assumes and
     needs. Fitting it looks at nothing but what it needs, and so never at the truth; it gives the
     same score each time and in whatever order users and targets stand, and changes nothing. Its
-    score works for every number of slots, on every engine alike. A user of whom nothing is known is
-    never rated above one who was shown the very same tokens as the target. A likelihood says how
-    likely gaps are, and its chances sum to one.
+    score works for every number of slots, on every engine alike. If it says that it uses one row,
+    other anonymous rows change no score. A user of whom nothing is known is never rated above one
+    who was shown the very same tokens as the target, but by an attack that says that its tables are
+    `disjoint`. A likelihood says how likely gaps are, and its chances sum to one.
 
     Args:
         attack: The one to check.
@@ -77,11 +78,14 @@ def check_attack(
     same = bool((_rows(world.seen) == before).all())
     _promise(same, "to leave what it is fitted on as it is")
     _check_fits(attack, score, world)
+    if uses_of(attack) == ONE_ROW:
+        _check_one_row(attack, world)
     for slots in {1, world.seen.slots}:
         _check_engines(score, world.seen.prefix(slots))
     if attack.likelihood:
         _check_chances(score, world.seen)
-    if world.seen.known.kind is not Kind.BAGS:  # which have no slots
+    disjoint = getattr(attack, "disjoint", False)
+    if world.seen.known.kind is not Kind.BAGS and not disjoint:  # bags have no slots
         _check_gaps(attack, world)
 
 
@@ -98,6 +102,7 @@ def _check_words(attack: Attack) -> None:
         "sentences on what it knows and assumes",
     )
     _promise(isinstance(attack.likelihood, bool), "whether its score is a likelihood")
+    _promise(uses_of(attack) in {ONE_ROW, ALL_ROWS}, f'to use "{ONE_ROW}" or "{ALL_ROWS}"')
     needs = attack.needs
     _promise(
         isinstance(needs, tuple) and set(needs) <= set(NEEDS),
@@ -148,6 +153,16 @@ def _check_fits(attack: Attack, score: Score, world: _World) -> None:
     )
     other = attack.fit(world.view(attack, shuffled))
     _promise(_rates_alike(score, other, seen), "the same score in whatever order users stand")
+
+
+def _check_one_row(attack: Attack, world: _World) -> None:
+    """The same score of a target whoever else is to be named."""
+    among, alone = world.seen, world.seen.only(slice(1))
+    one, other = (
+        attack.fit(replace(world.view(attack, seen), anonymous=View.of(seen).anonymous))
+        for seen in (among, alone)
+    )
+    _promise(_rates_alike(one, other, alone), "to use one row, whoever else is to be named")
 
 
 def _rates_alike(one: Score, other: Score, seen: Observations) -> bool:

@@ -17,7 +17,7 @@ from reidrisk.attacks.learned_pairs.columns import (
 )
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
 from reidrisk.attacks.learned_pairs.pairs import RowPairs, all_pairs, true_pairs
-from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import Kind
@@ -91,6 +91,7 @@ class LearnedPairs:
         f"Not in {PAPER}: Fellegi and Sunter's weights and the hit-miss model of record linkage."
     )
     likelihood: ClassVar[bool] = True
+    uses: ClassVar[str] = ALL_ROWS
 
     panel: Observations | None = None
     comparisons: Mapping[int, ComparisonLevel] = field(default_factory=dict, kw_only=True)

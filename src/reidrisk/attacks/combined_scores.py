@@ -1,0 +1,92 @@
+"""The scores that stacked attacks combine, and the pairs of rows that these list."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.bag_tables import Tables
+from reidrisk.attacks.cosine import cosine_of
+from reidrisk.attacks.latent import PRICE, latent_scores
+from reidrisk.core.observations import Observations
+from reidrisk.learning.stacking import ListedView, Pairs, list_pairs
+from reidrisk.scores.inner_product import InnerProduct
+from reidrisk.scores.pair_table import STEPS, PairTable, contents
+
+if TYPE_CHECKING:
+    from reidrisk.scores.bag_maps import Counting
+
+_LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
+
+
+class Compared(NamedTuple):
+    """A score of all pairs, and whether sharing an item has a price in it."""
+
+    listed: ListedView
+    priced: bool
+
+
+def compared(tables: "Distinct") -> tuple[Pairs, list[Compared]]:
+    """Pairs that are listed by some score, with their features, and the scores."""
+    both = tables.tables
+    views = [
+        Compared(
+            ListedView.of(score.known_map(both.known), score.shown_map(both.shown),
+                          score.unit.steps),
+            priced,
+        )
+        for score, priced in _scores(both)
+    ]  # fmt: skip
+    pairs = list_pairs([one.listed for one in views], both.known, both.shown, both.rarity)
+    return pairs, views
+
+
+def _scores(tables: Tables) -> Iterator[tuple[InnerProduct, bool]]:
+    """The scores that are combined, and whether sharing an item has a price in them."""
+    weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
+    latent: list[tuple[Counting, tuple[int, ...]]] = [("binary", (32, 128, 256))]
+    if tables.counted:
+        weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
+        latent = [("binary", (32, 128)), ("log", (64,))]
+    for counting, rarity in weightings:
+        yield cosine_of(tables, counting, rarity, centred=True), False
+    for counting, dimensions in latent:
+        for price in (None, PRICE):
+            for score in latent_scores(tables, counting, dimensions, price):
+                yield score, price is not None
+
+
+class Distinct(NamedTuple):
+    """Rows of two tables that hold something different, by number and by content."""
+
+    tables: Tables
+    known: dict[bytes, int]
+    shown: dict[bytes, int]
+
+    @classmethod
+    def of(cls, tables: Tables) -> "Distinct":
+        """The different rows of tables that are sorted by content."""
+        numbers, kept = [], []
+        for side in tables:
+            keys = contents(side, tables.tokens)
+            first = {key: place for place, key in reversed(list(enumerate(keys)))}
+            places = sorted(first.values())
+            kept.append(side[places])
+            numbers.append({keys[place]: number for number, place in enumerate(places)})
+        return cls(Tables(*kept), *numbers)
+
+    def labels(self, panel: Observations) -> NDArray[np.int64]:
+        """The known row of each anonymous row of a panel; -1 of all others."""
+        tokens, found = self.tables.tokens, np.full(len(self.shown), -1)
+        known = contents(panel.true_rows, tokens)
+        for one, other in zip(contents(panel.anonymous, tokens), known, strict=True):
+            if one in self.shown and other in self.known:
+                found[self.shown[one]] = self.known[other]
+        return found
+
+    def table(self, pairs: Pairs, scores: NDArray[np.float64]) -> PairTable:
+        """The scores of pairs as whole numbers."""
+        starts = np.searchsorted(pairs.targets, np.arange(len(self.shown) + 1))
+        whole = np.rint(np.clip(scores, -_LARGEST, _LARGEST) * STEPS).astype(np.int64)
+        return PairTable(self.known, self.shown, starts, pairs.rows, whole, self.tables.tokens)

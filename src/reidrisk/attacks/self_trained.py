@@ -1,0 +1,78 @@
+"""Attack: learn from confident guesses how to combine many scores.
+
+References:
+    D. Yarowsky, Unsupervised word sense disambiguation rivaling supervised methods, ACL 1995:
+    learning from one's own confident guesses.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.bag_tables import tables_of
+from reidrisk.attacks.card import PAPER
+from reidrisk.attacks.combined_scores import Distinct, compared
+from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
+from reidrisk.attacks.stacked import Stacked
+from reidrisk.learning.stacking import Pairs, combine
+from reidrisk.scores.pair_table import PairTable
+
+_FEWEST_LABELS = 20
+"""Confident guesses below which there is nothing to learn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTrained:
+    """The same without known pairs: its own confident guesses are what it learns from.
+
+    The score that finds the most rows that are clearly nearest to each other, in both directions,
+    takes these for pairs of one person. Guesses about half of the rows teach the trees that judge
+    the other half.
+
+    Example:
+        >>> rr.SelfTrained().needs
+        ('anonymous',)
+    """
+
+    name: ClassVar[str] = "self-trained"
+    knows: ClassVar[str] = "nothing but the two tables, and learns from its own confident guesses"
+    assumes: ClassVar[str] = (
+        "Close to best if its confident guesses are right, and the people they are about are like "
+        "the others."
+    )
+    limits: ClassVar[str] = (
+        "Rates only rows that one of its scores lists; all others tie behind them. Ignores slots "
+        "and times. Where nobody stands out, it is the best single score."
+    )
+    cost: ClassVar[str] = Stacked.cost
+    source: ClassVar[str] = f"Not in {PAPER}: self-training, Yarowsky, 1995."
+    likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ("anonymous",)
+    uses: ClassVar[str] = ALL_ROWS
+    disjoint: ClassVar[bool] = False
+
+    def fit(self, view: View) -> PairTable:
+        """The scores of all pairs that are listed."""
+        check_needs(self, view)
+        tables = Distinct.of(tables_of(view, self.name))
+        pairs, views = compared(tables)
+        starts = [place for place, one in enumerate(views) if one.priced == self.disjoint]
+        start = max(starts, key=lambda place: int(views[place].listed.confident.sum()))
+        listed = views[start].listed
+        confident = listed.confident
+        scores = pairs.corrected[:, start].astype(np.float64)
+        if confident.sum() >= _FEWEST_LABELS:
+            scores = _learned(pairs, np.where(confident, listed.rows[:, 0], -1))
+        return tables.table(pairs, scores)
+
+
+def _learned(pairs: Pairs, guesses: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Scores learned from guesses; no guess teaches the model that judges it."""
+    half = np.random.default_rng(1).permutation(len(guesses)) % 2
+    scores = np.zeros(len(pairs.targets))
+    for one in (0, 1):
+        mine = half[pairs.targets] == one
+        scores[mine] = combine(pairs, np.where(half == one, -1, guesses))[mine]
+    return scores
