@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from reidrisk.core.doubts import CodedWarning, coded
 from reidrisk.core.observations import MISSING
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import BagRows
@@ -66,7 +67,7 @@ def alignment_warnings(
     truth: _Numbers,
     labels: NDArray[Any],
     columns: tuple[str, ...] = (),
-) -> Iterator[str]:
+) -> Iterator[CodedWarning]:
     """A warning if the tables would agree better after a shift, or with other people's rows.
 
     Args:
@@ -80,8 +81,10 @@ def alignment_warnings(
         return
     tables = _pairs(known, anonymous, truth, labels)
     found = [*_shifted_slots(tables, columns), *_shifted_codes(tables, columns)]
-    found = found or [*_shifted_rows(tables)] or [*_other_people(tables)]
-    yield from found
+    if found := found or [*_shifted_rows(tables)]:
+        yield from coded("misaligned", found)
+    else:
+        yield from coded("winners-agree", _other_people(tables))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reidrisk.core.doubts import CodedWarning
 from reidrisk.errors import InvalidInput
 from reidrisk.io.labels import NOTHING
 from reidrisk.io.provenance import Origin
@@ -82,4 +83,5 @@ def _remarks(left_out: int, rows: int, place: str) -> tuple[tuple[str, ...], tup
     if left_out <= _MANY * rows:
         return (text,), ()
     share = 100 * left_out / rows
-    return (), (f"{text}, {share:.3g} % of all: whoever they are of is in no figure",)
+    warning = f"{text}, {share:.3g} % of all: whoever they are of is in no figure"
+    return (), (CodedWarning(warning, "rows-left-out"),)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.doubts import CodedWarning
 from reidrisk.core.observations import MISSING
 from reidrisk.core.sanitize import shortened
 from reidrisk.core.settings_syntax import offered, setting
@@ -123,7 +124,7 @@ def _refuse_disjoint(overlap: _OverlapCheck, where: str, advice: str) -> None:
         )
 
 
-def _overlap_warnings(overlap: _OverlapCheck) -> Iterator[str]:
+def _overlap_warnings(overlap: _OverlapCheck) -> Iterator[CodedWarning]:
     """A warning if two tables write labels in two ways, or else if they share few of them.
 
     Args:
@@ -134,15 +135,16 @@ def _overlap_warnings(overlap: _OverlapCheck) -> Iterator[str]:
         return
     parts = [overlap.part(side, overlap.shared) for side in (0, 1)]
     if max(parts) < _LITTLE and min(counts.sum() for counts in overlap.counts) >= _ENOUGH:
-        yield (
+        yield CodedWarning(
             f"Little is shared: {_percent(parts[1])} of the entries of {TABLES[1]} have "
             f"{overlap.one} that is also in {TABLES[0]}, and {_percent(parts[0])} the other way "
             f"round: {_describe_difference(overlap)}. If they mean the same, write it alike: the "
-            "risk may be far higher than these figures say."
+            "risk may be far higher than these figures say.",
+            "few-shared",
         )
 
 
-def spelling_warnings(overlap: _OverlapCheck) -> Iterator[str]:
+def spelling_warnings(overlap: _OverlapCheck) -> Iterator[CodedWarning]:
     """A warning if one table has labels that the other has too, but in another form.
 
     Args:
@@ -157,11 +159,12 @@ def spelling_warnings(overlap: _OverlapCheck) -> Iterator[str]:
     if parts[worst] < _SPELT:
         return
     mine, other = pairs[worst].T
-    yield (
+    yield CodedWarning(
         f"{_percent(parts[worst])} of the entries of {TABLES[worst]} have {overlap.one} that "
         f"{TABLES[1 - worst]} seems to write otherwise: "
         f"{_describe(overlap, worst, mine, other)}. They count as different, so that the risk may "
-        "be far higher than these figures say; write them alike in both."
+        "be far higher than these figures say; write them alike in both.",
+        "spelled-differently",
     )
 
 
@@ -268,7 +271,7 @@ def _other_users() -> str:
     return f", or name the right columns with {settings}" if settings else ""
 
 
-def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """A warning about users whom a pattern does not match.
 
     Args:
@@ -277,14 +280,15 @@ def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     """
     for rows, name in zip((here, there), TABLES, strict=True):
         if rows.unmatched:
-            yield (
+            yield CodedWarning(
                 f"The pattern does not match {rows.unmatched:,} of {len(rows.users.labels):,} "
                 f"users of {name}. They keep their ids as they are, so that they may be nobody in "
-                "the other table; the risk may be higher than these figures say."
+                "the other table; the risk may be higher than these figures say.",
+                "unmatched-users",
             )
 
 
-def count_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+def count_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """A warning that attacks do not compare how often items came.
 
     Args:
@@ -292,14 +296,15 @@ def count_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
         there: Anonymous rows.
     """
     if here.repeated and there.repeated:
-        yield (
+        yield CodedWarning(
             "Baskets hold items as often as the column of counts says, but the attacks of this "
             "package count an item once, however often it came: an attacker who compares how "
-            "often may find more people than these figures say."
+            "often may find more people than these figures say.",
+            "counts-ignored",
         )
 
 
-def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """Warnings about epochs; tables that have none in common are refused.
 
     Args:
@@ -316,7 +321,7 @@ def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     yield from _overlap_warnings(overlap)
 
 
-def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """Warnings about tokens; tables, or columns of them, that have none in common are refused.
 
     Args:
@@ -343,7 +348,7 @@ def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
         yield from _check_slots(here, there)
 
 
-def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """A warning about slots in which two tables never have the same token, though others do."""
     every = len(here.labels)
     apart = []
@@ -353,10 +358,11 @@ def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
             apart.append(str(here.slots[slot]) if len(here.slots) else str(slot + 1))
     if apart:
         more = f" and {len(apart) - _PLAIN:,} more" if len(apart) > _PLAIN else ""
-        yield (
+        yield CodedWarning(
             f"No token of slot {', '.join(apart[:_PLAIN])}{more} is in the same slot of both "
             "tables, so that nobody is found by it: check that both have the same slots in the "
-            "same order, written alike."
+            "same order, written alike.",
+            "few-shared",
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from reidrisk.core.doubts import CodedWarning
 from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.column_roles import of_role
@@ -68,7 +69,8 @@ def check_users(opened: OpenTables, names: Sequence[str], labels: str) -> OpenTa
         f"lower case in {names[0]!r}, and each counts as a person of its own: write each user in "
         "one way, if they are the same"
     )
-    return replace(opened, warnings=(*opened.warnings, warning))
+    coded = CodedWarning(warning, "spelled-differently")
+    return replace(opened, warnings=(*opened.warnings, coded))
 
 
 def check_user_columns(opened: OpenTables, names: Sequence[str]) -> OpenTables:
@@ -186,7 +188,7 @@ def _check_copies(opened: OpenTables, file: TableFile, columns: Sequence[str]) -
     )
     if copies <= _MANY * rows:
         return replace(opened, notes=(*opened.notes, text))
-    return replace(opened, warnings=(*opened.warnings, text))
+    return replace(opened, warnings=(*opened.warnings, CodedWarning(text, "copies")))
 
 
 def _by_chance(opened: OpenTables, file: TableFile, rows: int) -> float:

@@ -23,6 +23,7 @@ from .run import (
     run_in as run_in,
 )
 from .result import (
+    Doubt as Doubt,
     Result as Result,
 )
 from .study import (

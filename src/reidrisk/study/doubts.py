@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reidrisk.attacks.table import attack_named, own_attack
+from reidrisk.core.doubts import Doubt, doubts_of_warnings
 from reidrisk.core.sanitize import cleaned
 from reidrisk.releases.table import own_release
 from reidrisk.study._compare import MOST_UNASSESSED
@@ -120,7 +121,7 @@ def doubts(
 ) -> tuple[str, ...]:
     """A sentence for each doubt about what was judged."""
     found = (
-        *result.warnings,
+        *(doubt.text for doubt in found_before(result)),
         *_many_unassessed(result, limits),
         *_of_tables(result),
         *_weak(result, {check.attack for check in checks if check.attack is not None}),
@@ -128,6 +129,17 @@ def doubts(
         *(_against(result, limits, before) if before is not None else ()),
     )
     return cleaned(found)
+
+
+def found_before(result: Result) -> tuple[Doubt, ...]:
+    """The doubts that a result brings along; results of 0.2.0 have sentences without codes.
+
+    Args:
+        result: As it was found, or read from a file.
+    """
+    told = {doubt.text for doubt in result.doubts}
+    rest = [text for text in result.warnings if text not in told]
+    return (*doubts_of_warnings(rest), *result.doubts)
 
 
 def _of_tables(result: Result) -> Iterator[str]:

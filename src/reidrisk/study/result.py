@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, overload
 
+from reidrisk.core.doubts import Doubt
 from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.optional import frame, html_table
 from reidrisk.core.ranges import Chance, Real, Share, Unchecked
@@ -36,6 +37,7 @@ __all__ = [
     "Compared",
     "Credits",
     "Decision",
+    "Doubt",
     "Extrapolation",
     "Guesses",
     "Independence",
@@ -56,7 +58,7 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity")
+ADDED = ("analyses", "singling", "unicity", "doubts")
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -122,6 +124,7 @@ class Result:
             `CustomAnalysis.records` reads them.
         singling: Who is alone in a table, if that was asked.
         unicity: How many points single a person out, if that was asked.
+        doubts: Named reasons not to trust a low figure, found when the study ran.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -174,6 +177,7 @@ class Result:
     analyses: Annotated[Mapping[str, tuple[Any, ...]], Real] = field(default_factory=dict)
     singling: SinglingRecord | None = None
     unicity: Unicity | None = None
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def unit(self) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from reidrisk.attacks import Attack, attack_named
 from reidrisk.core.checks import probability, real_number, whole_number
+from reidrisk.core.doubts import doubts_of_warnings
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
@@ -243,7 +244,9 @@ class Study(
         slots = tuple(sorted({risk.slots for risk in parts["risks"] if not risk.setting}))
         others = {one.name: parts.get(one.name, ()) for one in self.analyses}
         records: dict[str, Any] = {
-            name: found for name, found in parts.items() if name not in {"bounds", *others}
+            name: found
+            for name, found in parts.items()
+            if name not in {"bounds", "doubts", *others}
         }
         return Result(
             title=self.title,
@@ -260,6 +263,7 @@ class Study(
             assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
             warnings=source.warnings,
+            doubts=(*doubts_of_warnings(source.warnings), *parts.get("doubts", ())),
             versions=versions(guests_of(self)),
             analyses=others,
             **records,

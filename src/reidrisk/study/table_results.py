@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from reidrisk.core.doubts import doubts_of_warnings
 from reidrisk.core.optional import in_frames_of
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
@@ -53,6 +54,7 @@ def result_of(found: Any, *, name: str, command: str | None, inputs: Mapping[str
     odd = tuple(f"{note}." for note in found.notes)
     whole = replace(
         made, study=study, inputs=dict(inputs), versions=versions(), warnings=found.warnings,
+        doubts=doubts_of_warnings(found.warnings),
         assumptions=(*made.assumptions, *odd),
     )  # fmt: skip
     return in_frames_of(whole, found)
