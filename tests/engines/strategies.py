@@ -9,6 +9,7 @@ from reidrisk.engines.plan import cheapest
 from reidrisk.scores import (
     CosineWeights,
     OverlapWeights,
+    PolyaChances,
     RepeatedTokens,
     TokenPairWeights,
     TokenWeights,
@@ -106,12 +107,15 @@ def profiles(draw, seen):
 def forgetful(draw, seen):
     """Scores of any kind that forget slots."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    kinds = ["overlap", "cosine"] + ["repeated"] * (seen.known.kind is not Kind.BAGS)
+    kinds = ["overlap", "cosine", "polya"] + ["repeated"] * (seen.known.kind is not Kind.BAGS)
     kind = draw(st.sampled_from(kinds))
     if kind == "overlap":
         return draw(profiles(seen))
     if kind == "cosine":
         return CosineWeights(random.choice([0.0, 0.3, 1.0, 17.0], seen.tokens))
+    if kind == "polya":
+        gap = None if seen.known.kind is Kind.BAGS else draw(st.sampled_from([None, (0.3, 2.0)]))
+        return PolyaChances(random.choice([0.01, 0.5, 7.0], seen.tokens), 2, gap)
     own = random.choice([1e-9, 0.01, 0.5, 0.999], seen.tokens)
     return RepeatedTokens(own, draw(st.sampled_from([0.19, 0.999])), 1e-4)
 

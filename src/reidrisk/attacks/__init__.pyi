@@ -38,6 +38,9 @@ from .overlap import (
 from .pair_network import (
     PairNetwork as PairNetwork,
 )
+from .polya import (
+    Polya as Polya,
+)
 from .protocol import (
     Attack as Attack,
     View as View,

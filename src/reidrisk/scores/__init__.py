@@ -4,6 +4,7 @@ from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.inner_product import InnerProduct
 from reidrisk.scores.overlap import OverlapWeights, first_shown
 from reidrisk.scores.pair_table import PairTable, contents
+from reidrisk.scores.polya import PolyaChances
 from reidrisk.scores.protocol import (
     GRID,
     NATS,
@@ -38,6 +39,7 @@ __all__ = [
     "OfAnyone",
     "OverlapWeights",
     "PairTable",
+    "PolyaChances",
     "RepeatedTokens",
     "Score",
     "Shortlisted",
