@@ -40,12 +40,14 @@ class Question:
         wanted: What a search is to find.
         searches: How many searches of the same rows are asked for at once.
         gaps: Whether gaps of known rows have gains of their own.
+        score: How well a known row explains an anonymous one, if costs may depend on it.
     """
 
     observations: Observations
     wanted: Wanted = _THE_BEST
     searches: int = 1
     gaps: bool = False
+    score: Any = None
 
     @cached_property
     def some(self) -> Observations:

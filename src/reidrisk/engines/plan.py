@@ -44,7 +44,7 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
     if type(score) is TokenWeights:
         slots = observations.slots
         return search_weights(observations, [score], [slots], engine, wanted)[0][slots]
-    entry = cheapest(Question(observations, wanted), entries(Search, score))
+    entry = cheapest(Question(observations, wanted, score=score), entries(Search, score))
     return entry.run(observations, score, wanted, engine)
 
 
@@ -80,7 +80,7 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
     """
     if type(score) is TokenWeights:
         return _weights_evidence(observations, score, engine)
-    entry = cheapest(Question(observations), entries(Evidence, score))
+    entry = cheapest(Question(observations, score=score), entries(Evidence, score))
     return entry.run(observations, score, engine)
 
 

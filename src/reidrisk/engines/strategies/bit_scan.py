@@ -62,6 +62,9 @@ _FEW_RANKS = 1000
 # counting takes twice as long.
 _PASS, _COUNT_SLOT, _MANY_CODES = 5e-10, 1.3e-11, 1 << 14
 
+# Seconds: look at one slot of a pair, under normalised weights of single tokens.
+_LOOK_AT_SLOT = 4e-9
+
 # A search for more than the best row scores more rows: about this many times longer.
 _LOOK_FURTHER = 4
 # If a larger share of pairs must be scored, a tally is faster; fewer rows are no evidence of that.
@@ -176,6 +179,13 @@ def as_fast(
     if (low < high).any():
         return None
     return score.weights.less(np.where(low > high, 0, low), score.log_sums(nothing)[0])
+
+
+def _normalised_cost(question: Question) -> float:
+    """Seconds under normalised weights: for single tokens, those of a token table."""
+    observations = question.observations
+    slots = observations.known.users * len(question.codes.targets) * observations.slots
+    return slots * _LOOK_AT_SLOT
 
 
 def _are_alike(observations: Observations, score: NormalisedWeights) -> bool:
@@ -464,6 +474,8 @@ def _add_likelihoods(
 
 PLAN = (
     Search((TokenWeights,), search, cost),
-    Search((NormalisedWeights,), _search_normalised, ranks_are_free=ranks_are_free),
-    Evidence((NormalisedWeights,), evidence),
+    Search(
+        (NormalisedWeights,), _search_normalised, _normalised_cost, ranks_are_free=ranks_are_free
+    ),
+    Evidence((NormalisedWeights,), evidence, _normalised_cost),
 )

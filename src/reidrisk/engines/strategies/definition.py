@@ -119,6 +119,31 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
     return np.asarray(np.logaddexp.reduce([parts[start] for start in sorted(parts)], axis=0))
 
 
+def logarithm(
+    sums: Floats,
+    least: float,
+    scale: Floats,
+    observations: Observations,
+    score: Score,
+    engine: Engine,
+) -> Floats:
+    """Logarithms of sums of a faster strategy; those that underflowed are made by definition.
+
+    Args:
+        sums: Of each target, relative to its scale.
+        least: Lower sums are not to be trusted.
+        scale: Logarithm of what each sum is relative to.
+        observations: Who is compared with whom.
+        score: How well a known row explains an anonymous one.
+        engine: Goes over the known rows.
+    """
+    evidence_of = scale + np.log(np.maximum(sums, least))
+    lost = np.flatnonzero(sums < least)
+    if len(lost):
+        evidence_of[lost] = evidence(observations.only(lost), score, engine)
+    return np.asarray(evidence_of)
+
+
 def _log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))

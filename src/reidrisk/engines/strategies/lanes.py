@@ -103,7 +103,7 @@ def count(
     counts = engine.reduce(
         observations.known,
         work,
-        _add,
+        add_counts,
         most=rows_at_a_time(observations),
         pairs=len(codes.targets) * searches,
     ).astype(np.int64)
@@ -116,7 +116,7 @@ def count(
     return counts
 
 
-def _add(one: Counts | _SmallCounts, other: Counts | _SmallCounts) -> Counts:
+def add_counts(one: Counts | _SmallCounts, other: Counts | _SmallCounts) -> Counts:
     """Add counts in 64 bits, wide enough for the sum over all known rows."""
     total = one.astype(np.int64, copy=False)
     total += other

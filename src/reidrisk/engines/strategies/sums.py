@@ -41,7 +41,7 @@ from reidrisk.core.rows import Rows, TokenRows
 from reidrisk.engines.cost_model import Evidence
 from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.strategies import definition
-from reidrisk.scores import GRID, Score, TokenPairWeights, TypeMixture, by_slot
+from reidrisk.scores import GRID, TokenPairWeights, TypeMixture, by_slot
 from reidrisk.scores.protocol import frozen
 from reidrisk.scores.type_mixture import infer_types, rate_alone
 
@@ -185,7 +185,7 @@ def _table_evidence(observations: Observations, score: TokenPairWeights, engine:
         return sums.reshape(len(steps), -1)[:, : len(shown)]
 
     sums = _sum(observations, engine, work, _bytes_of_row(observations.slots, observations.tokens))
-    return _logarithm(sums, _LEAST_SUM, scale, observations, score, engine)
+    return definition.logarithm(sums, _LEAST_SUM, scale, observations, score, engine)
 
 
 def _type_evidence(observations: Observations, score: TypeMixture, engine: Engine) -> Floats:
@@ -216,7 +216,7 @@ def _type_evidence(observations: Observations, score: TypeMixture, engine: Engin
     # Each factor, product and sum is rounded. What this adds at most is taken off again.
     rounding = (2 * slots + _RUN + 2) * float(accuracy.eps) / 2
     scale = factors.scales.max(axis=0) - _LIFT * np.log(2) + np.log1p(-rounding)
-    return _logarithm(sums, max(least, _LEAST_SUM), scale, observations, score, engine)
+    return definition.logarithm(sums, max(least, _LEAST_SUM), scale, observations, score, engine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,22 +416,6 @@ def _distinct(observations: Observations, engine: Engine) -> tuple[Rows, Floats]
     numbers = np.flatnonzero(counts)
     rows = numbers[:, None] // units % size + MISSING
     return TokenRows(rows, tokens=observations.tokens), counts[numbers].astype(np.float64)
-
-
-def _logarithm(
-    sums: Floats,
-    least: float,
-    scale: Floats,
-    observations: Observations,
-    score: Score,
-    engine: Engine,
-) -> Floats:
-    """Logarithms of sums, scaled back; sums that underflowed are made again by definition."""
-    evidence = scale + np.log(np.maximum(sums, least))
-    lost = np.flatnonzero(sums < least)
-    if len(lost):
-        evidence[lost] = definition.evidence(observations.only(lost), score, engine)
-    return evidence
 
 
 def _everyone_counts(types: int, targets: int) -> _Bars:
