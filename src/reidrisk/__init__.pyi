@@ -78,6 +78,7 @@ from .releases import (
 )
 from .risk import (
     measure as measure,
+    measure_assignment as measure_assignment,
     measure_guesses as measure_guesses,
     measure_sizes as measure_sizes,
     measure_strangers as measure_strangers,

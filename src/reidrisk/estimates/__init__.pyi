@@ -24,6 +24,9 @@ from .credits import (
 from .crowds import (
     credit_in_crowds as credit_in_crowds,
 )
+from .dependent import (
+    mean_of_dependent as mean_of_dependent,
+)
 from .differences import (
     paired_difference as paired_difference,
     unpaired_difference as unpaired_difference,

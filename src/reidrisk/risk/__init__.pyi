@@ -1,6 +1,10 @@
 from . import (
     bounds as bounds,
 )
+from ._assignment import (
+    Assignment as Assignment,
+    measure_assignment as measure_assignment,
+)
 from ._measure import (
     measure as measure,
     measure_guesses as measure_guesses,

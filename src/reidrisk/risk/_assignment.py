@@ -1,0 +1,229 @@
+"""Measure an attacker who names everybody at once, and nobody twice."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.protocol import View
+from reidrisk.core.assignments import largest_assignment
+from reidrisk.core.checks import whole_number
+from reidrisk.core.matches import NOBODY, Matches
+from reidrisk.core.observations import Observations
+from reidrisk.core.parallel import over_blocks
+from reidrisk.engines import LocalEngine
+from reidrisk.estimates import Estimate, confidence, mean_of_credits
+from reidrisk.estimates.dependent import mean_of_dependent
+from reidrisk.risk.arguments import Floats, SearchEngine, Subject, fitted, one_length
+from reidrisk.risk.eligibility import assessable, something_shown
+
+KEEP_BEST = 50
+"""Rows that are listed for each target. More find few true rows, and turn out more right ones."""
+
+_GROUPS = 10
+"""Groups of people, each of which is left out once for the interval."""
+
+_ORDERS, _PLACED = 8, 160_000
+"""Orders over which a credit is averaged; fewer, if more than so many rows were placed in all."""
+
+_MOST_GAIN = 2**60
+"""Rows so far below the best of a target are not given to it."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """How often an attacker is right who names everybody at once, and nobody twice.
+
+    Attributes:
+        attack: Whose scores are added up.
+        slots: After how many.
+        users: How many are known.
+        together: Anonymous rows that are named at once: targets, and strangers if there are any.
+        listed: Known rows that are listed for each, of which it gets one, or none.
+        not_assessed: Targets of whom one side saw nothing.
+        recall: How often the right user is listed; of equal users, at random.
+        alone: How often the same scores are right, one target at a time.
+        right: How often everybody at once is right.
+
+    Example:
+        >>> seen = rr.Observations([[0, 1], [0, 2]], [[0, 1], [0, 3]], truth=[0, 1], tokens=4)
+        >>> found = rr.measure_assignment(seen, rr.Hamming())
+        >>> found.alone.value, found.right.value
+        (0.75, 1.0)
+    """
+
+    attack: str
+    slots: int
+    users: int
+    together: int
+    listed: int
+    not_assessed: int
+    recall: Estimate
+    alone: Estimate
+    right: Estimate
+
+    def __str__(self) -> str:
+        return (
+            f"{self.attack} after {self.slots} slots, {self.together:,} rows at once among "
+            f"{self.users:,} users\n"
+            f"  one by one: {self.alone}\n"
+            f"  all at once: {self.right}\n"
+            f"  listed among {self.listed:,}: {self.recall}"
+        )
+
+
+def measure_assignment(
+    seen: Observations,
+    attack: Subject,
+    *,
+    keep_best: int | None = None,
+    view: View | None = None,
+    slots: int | None = None,
+    engine: SearchEngine | None = None,
+    level: float = 0.95,
+) -> Assignment:
+    """Attack all targets at once: no known user is named for two of them.
+
+    The best known rows of each target are listed. Then rows are given to targets, each once, so
+    that the sum of scores is the largest there is; this is exact. A target may also go without, at
+    the score of the last row of its list: then it names any of the rows that have just this score.
+    Strangers get rows too, since an attacker cannot tell them from targets.
+
+    Rows that tie are given out in random orders that do not depend on the truth, and the credit is
+    the mean over these orders. The interval allows for targets that are right and wrong together:
+    see `estimates.mean_of_dependent`.
+
+    Args:
+        seen: Who is compared with whom.
+        attack: The attack; a `Fitted` one is not fitted again.
+        keep_best: How many rows are listed for each target; 50, or all if there are fewer.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given. The answer does not depend on it.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> found = rr.measure_assignment(seen, rr.WeightedHamming(rr.TopicsApi(topics=40)))
+        >>> print(found.alone)
+        2.3442% [1.3669%, 3.7266%] (95%, n=1,000)
+    """
+    most = KEEP_BEST if keep_best is None else whole_number("keep_best", keep_best, least=1)
+    length, level = one_length(seen, slots), confidence(level)
+    subject, engine = fitted(attack, seen, view), LocalEngine() if engine is None else engine
+    seen, most = seen.prefix(length), min(most, seen.known.users)
+    assessed, shown = assessable(seen), something_shown(seen)
+    found = engine.search(seen, subject.score, list_best=most, ranks=most)
+    rivals = _Rivals.of(found, seen.truth, assessed, shown)
+    if seen.strangers is not None:
+        others = seen.of_strangers()
+        met = engine.search(others, subject.score, list_best=most)
+        rivals = rivals.beside(met, something_shown(others))
+    interval = partial(mean_of_credits, level=level)
+    return Assignment(
+        attack=subject.attack.name,
+        slots=seen.slots,
+        users=seen.users,
+        together=len(rivals.rows),
+        listed=most,
+        not_assessed=int((~assessed).sum()),
+        recall=interval(found.credit_of(most)[assessed]),
+        alone=interval(found.credit[assessed]),
+        right=rivals.right(level),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rivals:
+    """Anonymous rows that get known rows at the same time.
+
+    Attributes:
+        rows: The best rows of each, targets x K.
+        gains: What each is worth beyond going without, which is as good as the last of the list.
+        truth: The known row of each; `NOBODY` of strangers.
+        judged: Whether each is a target that can be assessed.
+        luck: Chance of naming the right row for a target that goes without.
+    """
+
+    rows: NDArray[np.int64]
+    gains: NDArray[np.int64]
+    truth: NDArray[np.int64]
+    judged: NDArray[np.bool_]
+    luck: Floats
+
+    @classmethod
+    def of(
+        cls,
+        found: Matches,
+        truth: NDArray[np.int64],
+        judged: NDArray[np.bool_],
+        shown: NDArray[np.bool_],
+    ) -> "_Rivals":
+        """Targets of whom something was shown: whoever shows nothing is seen to, and left out."""
+        # Going without, a target names any of the rows that have the last score of its list.
+        lucky = judged & (found.true_score == found.best_scores[:, -1])
+        luck = np.where(lucky, 1.0 / (found.level + 1), 0.0)[shown]
+        rows, gains = found.best_rows[shown], _gains(found.best_scores[shown])
+        return cls(rows, gains, truth[shown], judged[shown], luck)
+
+    def beside(self, met: Matches, shown: NDArray[np.bool_]) -> "_Rivals":
+        """The same with strangers of whom something was shown."""
+        count = int(shown.sum())
+        return _Rivals(
+            np.concatenate([self.rows, met.best_rows[shown]]),
+            np.concatenate([self.gains, _gains(met.best_scores[shown])]),
+            np.concatenate([self.truth, np.full(count, NOBODY)]),
+            np.concatenate([self.judged, np.zeros(count, np.bool_)]),
+            np.concatenate([self.luck, np.zeros(count)]),
+        )
+
+    def right(self, level: float) -> Estimate:
+        """The mean credit with its interval."""
+        orders = int(np.clip(_PLACED // len(self.rows), 1, _ORDERS))
+        credits_ = np.mean([self._credit(number) for number in range(orders)], axis=0)[self.judged]
+        groups = min(_GROUPS, len(credits_))
+        if groups == 1:  # nobody else to depend on
+            return mean_of_credits(credits_, level=level)
+        group, group_of_row = self._groups(groups)
+
+        def without(one: int, _: int) -> float:
+            return self._without(group == one, group_of_row[self.rows] == one)
+
+        return mean_of_dependent(credits_, over_blocks(without, groups, 1), level=level)
+
+    def _credit(self, number: int) -> Floats:
+        """The credit of each, by an order of its own.
+
+        Only the order decides between assignments with the same sum. It is drawn without the truth,
+        so that it favours nobody, as the order of rows may.
+        """
+        order = np.random.default_rng(number).permutation(len(self.rows))
+        got = largest_assignment(self.rows, self.gains, order)
+        return np.where(got == NOBODY, self.luck, got == self.truth)
+
+    def _groups(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The group of each rival and of each known row: people are put into groups at random."""
+        random, judged = np.random.default_rng(0), np.flatnonzero(self.judged)
+        rivals = random.integers(count, size=len(self.rows))
+        rivals[judged] = random.permutation(len(judged)) % count  # as many of them in each
+        last = max(int(self.rows.max()), int(self.truth.max()))
+        known = random.integers(count, size=last + 1)
+        own = self.truth != NOBODY
+        known[self.truth[own]] = rivals[own]
+        return rivals, known
+
+    def _without(self, gone: NDArray[np.bool_], gone_rows: NDArray[np.bool_]) -> float:
+        """The mean credit without some people, of whom neither row is there."""
+        gains, stay = np.where(gone_rows, -1, self.gains), ~gone
+        some = _Rivals(
+            self.rows[stay], gains[stay], self.truth[stay], self.judged[stay], self.luck[stay]
+        )
+        return float(some._credit(0)[some.judged].mean())
+
+
+def _gains(scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What the rows of a list are worth beyond the last of them."""
+    best, last = scores.max(axis=1), scores.min(axis=1)
+    return np.asarray(scores - np.maximum(last, best - _MOST_GAIN)[:, None])
