@@ -1,6 +1,6 @@
 """The protocol of attacks, and the view they are fitted on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeVar
 
 from reidrisk.core.observations import KnownShape, Observations
@@ -76,6 +76,19 @@ class View(KnownShape):
             met = met.codec.join([met, seen.strangers])
         return cls(seen.known, release, panel, population, met.in_order())
 
+    def prefix(self, slots: int) -> "View":
+        """What was seen after the first `slots` slots.
+
+        Args:
+            slots: How many.
+        """
+        if slots == self.slots:
+            return self
+        panel = None if self.panel is None else self.panel.prefix(slots)
+        # Shorter rows may sort in another order, which says as little about users.
+        met = None if self.anonymous is None else self.anonymous.prefix(slots).in_order()
+        return replace(self, known=self.known.prefix(slots), panel=panel, anonymous=met)
+
 
 class Attack(Protocol):
     """How an attacker rates known users; fitted on what the attacker may see.
@@ -104,6 +117,12 @@ class Attack(Protocol):
 
     An attack that trains a network says so: `trains: ClassVar[bool] = True`. A study then notes
     the version of torch, and that last digits may differ on other machines.
+
+    An attack whose score rates only rows that it was fitted on says `transductive: ClassVar[bool] =
+    True`; it is fitted anew for each number of slots, and nobody asks it about rows drawn later. An
+    attack that learns from true pairs of other targets says `crossfits: ClassVar[bool] = True`; it
+    gets the pairs of one half of the people as its panel and attacks the other half, and then the
+    other way round.
 
     Its card (`card_of`) also shows what need not be there: `limits`, what it does not see and what
     it refuses; `cost`; and `source`, each a text like `assumes`.

@@ -51,6 +51,7 @@ class SelfTrained:
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
+    transductive: ClassVar[bool] = True
     disjoint: ClassVar[bool] = False
 
     def fit(self, view: View) -> PairTable:

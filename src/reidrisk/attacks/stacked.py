@@ -50,6 +50,7 @@ class Stacked:
     source: ClassVar[str] = f"Not in {PAPER}: stacked generalisation, Wolpert, 1992."
     likelihood: ClassVar[bool] = False
     uses: ClassVar[str] = ALL_ROWS
+    transductive: ClassVar[bool] = True
     crossfits: ClassVar[bool] = True
 
     panel: Observations | None = None

@@ -9,6 +9,7 @@ from reidrisk.cli.run import OUTPUT, Wishes, answer, as_run
 
 if TYPE_CHECKING:
     from reidrisk.io.layouts import Layout
+    from reidrisk.study.portfolio import Effort
 
 _OLDER = {"--by-count": "--weighted", "--alike": "--uniform"}
 
@@ -33,6 +34,7 @@ class _Items(click.Command):
 @options.strangers()
 @options.layout("user", "item", "count", "returns")
 @options.chosen_attacks()
+@options.effort()
 @options.seed()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
@@ -41,7 +43,7 @@ class _Items(click.Command):
 @options.quiet()
 def items(
     file: str, samples: tuple[int, ...], targets: int, strangers: float, present: float | None,
-    attacks: tuple[str, ...], seed: int, output: str | None, layout: "Layout",
+    attacks: tuple[str, ...], effort: "Effort", seed: int, output: str | None, layout: "Layout",
     *, weighted: bool, again: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Measure how many people two sites can match if each sees some of their items.
@@ -71,7 +73,7 @@ def items(
     with console.Progress(quiet=quiet) as progress:
         study = items_study(
             file, layout, samples=samples, targets=targets, weighted=weighted, again=again,
-            strangers=strangers, present=present, attacks=attacks, seed=seed,
+            strangers=strangers, present=present, attacks=attacks, effort=effort, seed=seed,
             comment=as_run(), progress=progress.read,
         )  # fmt: skip
     answer(study, wishes)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from reidrisk.data import Linked
     from reidrisk.io.layouts import Layout
     from reidrisk.io.linked import Strangers
+    from reidrisk.study.portfolio import Effort
     from reidrisk.study.source import LinkedSource
 
 
@@ -92,6 +93,7 @@ def attack(
     'expression whose first group matches it, such as "rec-([0-9]+)".',
 )
 @options.chosen_attacks()
+@options.effort()
 @options.slots()
 @options.shown_with()
 @click.option("--strangers", type=_strangers, metavar="keep|refuse|SHARE", default="keep",
@@ -107,7 +109,8 @@ def attack(
 @options.as_json()
 @options.quiet()
 def link(
-    known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
+    known: str, anonymous: str, attacks: tuple[str, ...], effort: "Effort",
+    slots: tuple[int, ...] | None,
     noise: float | None, top: int | None, strangers: "Strangers | float",
     present: float | None, training: float, output: str | None,
     said: dict[str, Any], user_pattern: str | None,
@@ -147,9 +150,9 @@ def link(
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     study = link_study(
-        known, anonymous, said, user_pattern=user_pattern, attacks=attacks, slots=slots,
-        shown=release_keys(noise, top), strangers=strangers, present=present, training=training,
-        seed=0, comment=as_run(),
+        known, anonymous, said, user_pattern=user_pattern, attacks=attacks, effort=effort,
+        slots=slots, shown=release_keys(noise, top), strangers=strangers, present=present,
+        training=training, seed=0, comment=as_run(),
     )  # fmt: skip
     if not (quiet or as_json):
         linked = cast("Linked", cast("LinkedSource", study.source).tables)

@@ -254,7 +254,19 @@ def chosen_attacks() -> "Callable[..., Any]":
         multiple=True,
         shell_complete=_attacks,
         help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class. If "
-        "none is named: those that need not know what showed the rows.",
+        "none is named: all that apply to such rows.",
+    )
+
+
+def effort() -> "Callable[..., Any]":
+    """How many attacks are tried."""
+    return click.option(
+        "--effort",
+        type=click.Choice(["quick", "normal", "thorough"]),
+        default="normal",
+        show_default=True,
+        help="How many attacks are tried, if none is named: those that learn nothing; all that fit "
+        "into half an hour of one core, as predicted from the size of the tables; or all.",
     )
 
 

@@ -179,7 +179,11 @@ def answer(file: "StudyFile", wishes: Wishes) -> None:
         file: The study that a command describes.
         wishes: Where the answer goes, and how much of it is said.
     """
+    from reidrisk.study.portfolio import plan_in_words
+
     output = wishes.output
+    if not (wishes.quiet or wishes.as_json):
+        console.say(plan_in_words(file.study, file.source))
     if output is not None and not is_file(output):
         result, _ = run_file(
             file, output, command=as_typed(), quiet=wishes.quiet, with_users=wishes.with_users
@@ -241,6 +245,7 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
+        from reidrisk.study.text.attacks import found as headline
         from reidrisk.study.text.attacks import shortlists
 
         learned = file.study.training
@@ -249,6 +254,8 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
             f"{found.users:,} known users, {found.targets:,} targets{others if learned else ''}"
         )
         console.risks(found.risks, found.unit)
+        if found.strongest:
+            console.say(headline(found).text)
         for sentence in shortlists(found):
             console.say(sentence)
         console.strangers(found.strangers)

@@ -205,6 +205,29 @@ def join_targets(parts: list[Matches]) -> Matches:
     return Matches(**arrays, ranks=_same_ranks(parts))
 
 
+def in_places(parts: list[Matches], places: list[NDArray[np.int64]]) -> Matches:
+    """Put the matches of some targets each in their places among all.
+
+    Args:
+        parts: Matches of some targets.
+        places: The numbers of these targets, for each part.
+    """
+    return select_targets(join_targets(parts), np.argsort(np.concatenate(places), kind="stable"))
+
+
+def select_targets(matches: Matches, targets: slice | NDArray[Any]) -> Matches:
+    """The matches of some targets.
+
+    Args:
+        matches: Of all targets.
+        targets: Which: a slice, a mask or numbers.
+    """
+    names = [each.name for each in fields(Matches) if each.name not in ("ranks", "second")]
+    arrays = {name: getattr(matches, name)[targets] for name in names}
+    second = None if matches.second is None else matches.second[targets]
+    return Matches(**arrays, ranks=matches.ranks, second=second)
+
+
 def _same_second(parts: list[Matches]) -> bool:
     """Whether the second best was found in all of them, or in none."""
     found = {part.second is not None for part in parts}

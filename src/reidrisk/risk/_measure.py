@@ -1,16 +1,16 @@
 """Measure how often an attack names the right user: by slots, guesses, size of the crowd, user."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.protocol import View
+from reidrisk.attacks.protocol import Attack, View
 from reidrisk.core.checks import real_number, whole_number
-from reidrisk.core.matches import Matches, join_targets
+from reidrisk.core.matches import Matches, join_targets, select_targets
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ranks_are_free
 from reidrisk.errors import InvalidInput
@@ -24,6 +24,7 @@ from reidrisk.estimates import (
 )
 from reidrisk.estimates.crowds import credit_in_crowds, ranks_for
 from reidrisk.estimates.inputs import refuse_repeats
+from reidrisk.risk._crossfit import is_refitted, search_refitted
 from reidrisk.risk.arguments import (
     Fitted,
     Floats,
@@ -52,23 +53,31 @@ class Measured:
     """An attack that was carried out.
 
     Attributes:
-        fitted: The attack and its score.
+        attack: The attack.
+        score: Its score; None if it was fitted anew for each search.
         curve: How often it named the right user.
         matches: Matches after the most slots, of the targets that were attacked.
         assessed: Whether each of them can be assessed after the most slots.
         interval: Computes the mean of credits with its interval.
     """
 
-    fitted: Fitted
+    attack: Attack
+    score: Score | None
     curve: RiskCurve
     matches: Matches
     assessed: Mask
     interval: Callable[[Floats], Estimate]
 
     @property
+    def fitted(self) -> Fitted:
+        """The attack with its score, for further searches."""
+        assert self.score is not None
+        return Fitted(self.attack, self.score)
+
+    @property
     def name(self) -> str:
         """Name of the attack."""
-        return self.fitted.attack.name
+        return self.attack.name
 
     @property
     def slots(self) -> int:
@@ -188,21 +197,20 @@ def measured(
         raise InvalidInput("there is no attack to measure; give at least one", code="no-attack")
     lengths, level = checked_slots(seen, slots), confidence(level)
     engine = LocalEngine() if engine is None else engine
-    subjects = [fitted(one, seen, view) for one in attacks]
-    scores = [one.score for one in subjects]
+    subjects = [_subject(one, seen, view) for one in attacks]
     # After few slots less was seen, so who can be assessed depends on the length.
     assessed = {length: assessable(seen.prefix(length)) for length in lengths}
     # Stopping when the interval is narrow enough would bias an interval of fixed size.
     method = mean_of_credits if precision is None else anytime_interval
     interval = partial(method, level=level)
     if precision is None:
-        found = _searched(engine, seen, scores, lengths, ranks)
+        found = _searched(engine, seen, subjects, lengths, ranks)
         points = _estimates(found, assessed, interval)
     else:
         width = 2 * real_number("precision", precision, least=0)
         found, points = [], []
         for batch in _batches(len(seen.anonymous)):
-            more = _searched(engine, seen.only(batch), scores, lengths, ranks)
+            more = _searched(engine, seen, subjects, lengths, ranks, batch)
             found = _joined(found, more)
             # The first batches may hold nobody who can be assessed, and then there is no mean yet.
             if all(mask[: batch.stop].any() for mask in assessed.values()):
@@ -215,7 +223,8 @@ def measured(
     left_out = {length: int((~mask[:attacked]).sum()) for length, mask in assessed.items()}
     return [
         Measured(
-            one,
+            one.attack,
+            one.score if isinstance(one, Fitted) else None,
             RiskCurve(one.attack.name, mine, seen.users, left_out),
             matches[last],
             assessed[last][:attacked],
@@ -225,14 +234,73 @@ def measured(
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Refitted:
+    """An attack that is fitted anew for each search, and what its searches found for all targets.
+
+    Attributes:
+        attack: The attack.
+        view: What it may use to fit.
+        found: Matches of all targets by number of slots, once they were searched.
+    """
+
+    attack: Attack
+    view: View
+    found: dict[int, Matches] = field(default_factory=dict)
+
+    def search(
+        self,
+        engine: SearchEngine,
+        seen: Observations,
+        lengths: Sequence[int],
+        ranks: int | None,
+        targets: slice,
+    ) -> dict[int, Matches]:
+        """Matches of some targets after each number of slots, with ranks after the most."""
+        for length in lengths:
+            if length not in self.found:
+                counted = ranks if length == lengths[-1] else 1
+                self.found[length] = search_refitted(
+                    engine, seen.prefix(length), self.attack, self.view, ranks=counted
+                )
+        return {length: select_targets(self.found[length], targets) for length in lengths}
+
+
+def _subject(one: Subject, seen: Observations, view: View | None) -> "Fitted | _Refitted":
+    """An attack that was fitted, unless it is to be fitted anew for each search."""
+    if isinstance(one, Fitted) or not is_refitted(one):
+        return fitted(one, seen, view)
+    return _Refitted(one, View.of(seen) if view is None else view)
+
+
 def _searched(
+    engine: SearchEngine,
+    seen: Observations,
+    subjects: Sequence["Fitted | _Refitted"],
+    lengths: Sequence[int],
+    ranks: int | None,
+    targets: slice = slice(None),
+) -> Found:
+    """Search for some targets after all numbers of slots, with ranks after the most."""
+    scores = [one.score for one in subjects if isinstance(one, Fitted)]
+    some = seen if targets == slice(None) else seen.only(targets)
+    together = iter(_searched_together(engine, some, scores, lengths, ranks) if scores else ())
+    return [
+        next(together)
+        if isinstance(one, Fitted)
+        else one.search(engine, seen, lengths, ranks, targets)
+        for one in subjects
+    ]
+
+
+def _searched_together(
     engine: SearchEngine,
     seen: Observations,
     scores: Sequence[Score],
     lengths: Sequence[int],
     ranks: int | None,
 ) -> Found:
-    """Search after all numbers of slots, with ranks after the most."""
+    """Search with scores that need not be fitted again; some share a pass over the rows."""
     if ranks == 1:
         return engine.curves(seen, scores, lengths)
     last = seen.prefix(lengths[-1])

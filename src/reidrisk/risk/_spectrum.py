@@ -144,10 +144,10 @@ def spectrum(
         seen, length, level, engine, shows, people, seed, revealed, _as_bits(shared_bits)
     )
     found = measured(seen, attacks, view=view, slots=length, engine=engine, level=level)
-    figures = [attack_bound(one.fitted.attack, one.curve[length]) for one in found]
+    figures = [attack_bound(one.attack, one.curve[length]) for one in found]
     for model in models:
         # A model that is also among the attacks has been fitted and searched already.
-        before = [one for one in found if one.fitted.attack is attack_of(model)]
+        before = [one for one in found if one.attack is attack_of(model)]
         subject = before[0].fitted if before else fitted(model, seen, view)
         matches = before[0].matches if before else None
         belief = posterior(seen, subject, slots=length, matches=matches, engine=engine, level=level)

@@ -15,6 +15,7 @@ from reidrisk.io.tables import path_or_table
 from reidrisk.io.unpacking import Progress
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.keys import ItemLog, layout_keys
+from reidrisk.study.portfolio import Effort
 from reidrisk.study.result import Result
 from reidrisk.study.toml import StudyFile, described_study, read_section, table_name, whole_path
 
@@ -32,6 +33,7 @@ def items(
     strangers: float = 0.0,
     present: float | None = None,
     attacks: Sequence[str | Attack] = (),
+    effort: Effort = "normal",
     seed: int = 0,
     header: bool | None = None,
     separator: str | None = None,
@@ -58,8 +60,9 @@ def items(
         again: Whether a site may see the same item of a person again.
         strangers: Share of users whom the attackers do not know, but meet.
         present: Share of visitors whom the attackers know; as in the data, if not given.
-        attacks: Attacks, or their names; if none is given, those that need not know what showed
-            the rows.
+        attacks: Attacks, or their names; if none is given, all that apply to such rows.
+        effort: How many of these are tried: "quick", those that learn nothing; "normal", all that
+            fit into half an hour of one core, as predicted; or "thorough", all.
         seed: Of all chance.
         header: Whether the first line of a file names the columns; detected if not given.
         separator: Separator of columns in a file; detected if not given.
@@ -85,7 +88,7 @@ def items(
         found = items_study(
             rows, plays_layout(rows, layout), samples=samples, targets=targets,
             weighted=weighted, again=again, strangers=strangers, present=present, attacks=attacks,
-            seed=seed,
+            effort=effort, seed=seed,
         )  # fmt: skip
         return in_frames_of(found.run(engine), table)
 
@@ -101,6 +104,7 @@ def items_study(
     strangers: float,
     present: float | None,
     attacks: Sequence[str | Attack],
+    effort: Effort = "normal",
     seed: int,
     comment: str | None = None,
     progress: Progress | None = None,
@@ -117,6 +121,7 @@ def items_study(
         strangers: As above.
         present: As above.
         attacks: As above.
+        effort: As above.
         seed: As above.
         comment: The first line of the study file; None where no file is written.
         progress: Told how many bytes of a file have been read, and how many there are.
@@ -130,6 +135,7 @@ def items_study(
     keys = {
         "title": f"What two sites learn from some items of {table_name(table)}", "unit": "items",
         "seed": seed, "targets": "all" if targets is None else targets, "attacks": attacks,
+        "effort": effort,
         "slots": slots, "strangers": strangers, "present": present,
     }  # fmt: skip
     people = {"kind": "items", "path": table, **layout_keys(layout)}

@@ -15,6 +15,7 @@ from reidrisk.io.paired_columns import Pair, Pairs, two_layouts
 from reidrisk.io.tables import is_path, path_or_table
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.keys import TwoTables
+from reidrisk.study.portfolio import Effort
 from reidrisk.study.quantities import share
 from reidrisk.study.result import Result
 from reidrisk.study.toml import StudyFile, described_study, read_section, table_name, whole_path
@@ -33,6 +34,7 @@ def link(
     epoch: Pair = None,
     columns: Pairs = (),
     attacks: Sequence[str | Attack] = (),
+    effort: Effort = "normal",
     slots: Sequence[int] | None = None,
     noise: float | None = None,
     top: int | None = None,
@@ -70,8 +72,9 @@ def link(
         epoch: The column of epochs, weeks or visits, perhaps such a pair.
         columns: Columns that describe a person, each of which becomes a slot: `["age", "zip"]`, or
             `{"given_name": "First name"}` with a name for each table.
-        attacks: Attacks, or their names; if none is given, those that need not know what showed
-            the rows.
+        attacks: Attacks, or their names; if none is given, all that apply to such rows.
+        effort: How many of these are tried: "quick", those that learn nothing; "normal", all that
+            fit into half an hour of one core, as predicted; or "thorough", all.
         slots: After how many slots; all, if not given.
         noise: Chance that the release behind the rows shows a random token.
         top: Tokens of a user and slot that the release may show.
@@ -108,8 +111,8 @@ def link(
         }  # fmt: skip
         found = link_study(
             path_or_table(known), path_or_table(anonymous), said, user_pattern=user_pattern,
-            attacks=attacks, slots=slots, shown=release_keys(noise, top), strangers=strangers,
-            present=present, training=training, seed=seed,
+            attacks=attacks, effort=effort, slots=slots, shown=release_keys(noise, top),
+            strangers=strangers, present=present, training=training, seed=seed,
         )  # fmt: skip
         return in_frames_of(found.run(engine), known, anonymous)
 
@@ -121,6 +124,7 @@ def link_study(
     *,
     user_pattern: str | None = None,
     attacks: Sequence[str | Attack],
+    effort: Effort = "normal",
     slots: Sequence[int] | None,
     shown: Mapping[str, Any],
     strangers: Strangers | float,
@@ -137,6 +141,7 @@ def link_study(
         said: What is said of the tables, as arguments of `two_layouts`.
         user_pattern: As above.
         attacks: As above.
+        effort: As above.
         slots: As above.
         shown: The release behind the rows, as a section of a study file; empty if it is not known.
         strangers: As above.
@@ -160,7 +165,8 @@ def link_study(
     other = table_name(anonymous) if is_path(known) or is_path(anonymous) else "another"
     keys = {
         "title": f"Whom {table_name(known)} helps to find in {other}",
-        "unit": read[1].form, "seed": seed, "targets": "all", "attacks": attacks, "slots": slots,
+        "unit": read[1].form, "seed": seed, "targets": "all", "attacks": attacks, "effort": effort,
+        "slots": slots,
         "strangers": 0.0 if told else strangers, "present": present, "training": training,
     }  # fmt: skip
     people |= {"known": whole_path(known), "anonymous": whole_path(anonymous)}

@@ -20,8 +20,9 @@ from reidrisk.people.protocol import People
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases.protocol import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
+from reidrisk.risk._crossfit import is_refitted, search_refitted
 from reidrisk.risk._measure import Measured, measured
-from reidrisk.risk.arguments import SearchEngine
+from reidrisk.risk.arguments import SearchEngine, Subject
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
@@ -199,6 +200,27 @@ class Context:
             self._kept[key] = fitted(self.attack(attack), self.seen, self.view)
         return self._kept[key]  # type: ignore[no-any-return]
 
+    def subject(self, attack: Attack) -> Subject:
+        """What is measured of an attack: the fitted one, unless it is fitted anew for each search.
+
+        Args:
+            attack: One of the study.
+        """
+        return self.attack(attack) if is_refitted(attack) else self.fitted(attack)
+
+    def search(self, attack: Attack, seen: Observations, *, list_best: int) -> Matches:
+        """What an attack finds for all targets, with its best rows listed.
+
+        Args:
+            attack: One of the study.
+            seen: The rows of the study, after some slots.
+            list_best: How many rows are listed for each target.
+        """
+        if is_refitted(attack):
+            subject = self.attack(attack)
+            return search_refitted(self.engine, seen, subject, self.view, list_best=list_best)
+        return self.engine.search(seen, self.fitted(attack).score, list_best=list_best)
+
     def measured(self, slots: tuple[int, ...]) -> list[Measured]:
         """How often each attack of the study names the right user.
 
@@ -208,7 +230,8 @@ class Context:
         study = self.study
         found = measured(
             self.seen,
-            [self.fitted(one) for one in study.attacks],
+            [self.subject(one) for one in study.attacks],
+            view=self.view,
             slots=slots,
             engine=self.engine,
             level=study.level,
@@ -244,7 +267,8 @@ class Context:
             return found
         (again,) = measured(
             self.seen.only(slice(targets)),
-            [self.fitted(attack)],
+            [self.subject(attack)],
+            view=self.view,
             slots=self.headline,
             engine=self.engine,
             level=self.study.level,

@@ -17,6 +17,7 @@ from reidrisk.risk.tables.records import REGISTER_MATCH
 from reidrisk.study._compare import compare
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.result import Bound, Result, Risk
+from reidrisk.study.text.attacks import as_chosen
 from reidrisk.study.text.bounds import bounds_of
 from reidrisk.study.text.numbers import after
 
@@ -160,7 +161,7 @@ def judged(
     Raises:
         InvalidInput: There are none: what has nothing to check does not pass.
     """
-    base = [risk for risk in result.risks if not risk.setting]
+    base = [as_chosen(result, risk) for risk in result.risks if not risk.setting]
     chosen = tuple(
         risk for risk in base
         if slots in {None, risk.slots} and attack in {None, risk.attack}

@@ -336,6 +336,7 @@ class StudyModel(_Settings):  # type: ignore[misc]
     """Everything a study file may say."""
 
     attacks: list[Annotated[Any, ReadBy(_attack)]] | None = None
+    effort: Literal["quick", "normal", "thorough"] = "normal"
     analyses: Annotated[Any, ReadBy(_analyses)] = ()
     signoff: _SignoffSection | None = None
     people: Annotated[_People, Field(discriminator="kind")]

@@ -23,6 +23,7 @@ from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, R
 from reidrisk.study.analyses.per_user import UserRisk
 from reidrisk.study.analyses.releases import Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
+from reidrisk.study.analyses.strongest import Strongest
 from reidrisk.study.credits import Credits
 from reidrisk.study.records import STRICT, plain
 
@@ -53,12 +54,13 @@ __all__ = [
     "Setting",
     "Shortlist",
     "Signoff",
+    "Strongest",
     "UserRisk",
 ]
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts")
+ADDED = ("analyses", "singling", "unicity", "doubts", "strongest")
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -125,6 +127,7 @@ class Result:
         singling: Who is alone in a table, if that was asked.
         unicity: How many points single a person out, if that was asked.
         doubts: Named reasons not to trust a low figure, found when the study ran.
+        strongest: The strongest attack of those tried, by what attackers were given.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -178,6 +181,7 @@ class Result:
     singling: SinglingRecord | None = None
     unicity: Unicity | None = None
     doubts: tuple[Doubt, ...] = ()
+    strongest: tuple[Strongest, ...] = ()
 
     @property
     def unit(self) -> str:

@@ -17,12 +17,12 @@ from reidrisk.core.digest import sha256_json
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput
 from reidrisk.io.tables import is_path
-from reidrisk.releases import AnyRelease, ShowsOneOfTop
-from reidrisk.releases.protocol import known_release
+from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.keys import PATHS, PEOPLE, PEOPLE_KINDS, ReleaseSection, StudyModel, of_release
 from reidrisk.study.parameters import faults, make_release
+from reidrisk.study.portfolio import plan, within
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Result, Signoff
 from reidrisk.study.run_store import hashed_inputs
@@ -139,6 +139,7 @@ def described_study(
     study = _study(model, source, _in_options)
     # The file names the usual attacks, so that it means the same in a later version.
     whole["attacks"] = attacks or [one.name for one in study.attacks]
+    whole.pop("effort", None)  # the attacks say it
     return StudyFile(None if comment is None else _text(whole, comment), study, source, inputs)
 
 
@@ -337,8 +338,7 @@ def _study(model: StudyModel, source: Source, located: _Located) -> Study:
     said |= _of_release(model, said["release"], located)
     with _locating(model, located):
         if said["attacks"] is None:
-            names = _usual_attacks(source, said["release"], seed=model.seed)
-            said["attacks"] = [attack_named(name) for name in names]
+            said["attacks"] = [attack_named(name) for name in _usual_attacks(model, source, said)]
         return Study(**said)
 
 
@@ -379,20 +379,13 @@ def _of_release(
     return found
 
 
-def _usual_attacks(source: Source, release: AnyRelease | None, *, seed: int = 0) -> tuple[str, ...]:
-    """Attacks that need no extra knowledge and do not overstate risk, weakest first as a rule."""
-    # The strongest attack counts, and nobody knows beforehand which it is, so both are tried:
-    # where slots do not correspond, comparing slot by slot finds a third of what sets find.
-    if source.form == "baskets":
-        return ("overlap", "rarity-overlap")
-    known = known_release(release, source.people)
-    shows: object = known
-    names: tuple[str, ...] = ("hamming", "overlap", "rarity-overlap")
-    if isinstance(shows, ShowsOneOfTop):
-        names = ("hamming", "weighted-hamming")
-    elif source.form == "columns":
-        names = ("hamming", "learned-pairs")
-    return (*names, "gaps") if source.has_gaps(known, seed) else names
+def _usual_attacks(model: StudyModel, source: Source, said: Mapping[str, Any]) -> tuple[str, ...]:
+    """The attacks of the portfolio, as many as the effort allows."""
+    planned = plan(
+        source, said["release"], targets=model.targets, lengths=len(model.slots or (1,)),
+        seed=model.seed,
+    )  # fmt: skip
+    return tuple(one.name for one in within(planned, model.effort))
 
 
 def _explained(error: Any, located: _Located) -> str:

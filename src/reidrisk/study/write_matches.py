@@ -61,7 +61,7 @@ def write_users(
         for attack in study.attacks:
             # A second search: the first kept no list, which would cost memory in every study.
             seen = context.seen.prefix(context.headline)
-            found = context.engine.search(seen, context.fitted(attack).score, list_best=listed)
+            found = context.search(attack, seen, list_best=listed)
             file.write_table(
                 pa.table(
                     [

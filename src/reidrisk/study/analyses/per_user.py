@@ -122,7 +122,13 @@ def _per_user(context: "Context", parts: Part) -> Part:
     study, headline = context.study, context.headline
     assert study.per_user is not None
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
-    strongest = max(risks, key=lambda risk: risk.value)
+    # One that rates only rows it was fitted on says nothing of what is drawn again.
+    lasting = [
+        risk
+        for risk, attack in zip(risks, study.attacks, strict=True)
+        if not getattr(attack, "transductive", False)
+    ]
+    strongest = max(lasting, key=lambda risk: risk.value)
     # By place and not by name: two attacks of a study may share a name.
     attack = study.attacks[risks.index(strongest)]
     # Targets are in random order, so the first are a random sample.

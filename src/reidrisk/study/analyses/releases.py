@@ -19,6 +19,7 @@ from reidrisk.study.text.attacks import Remedy
 from reidrisk.study.text.numbers import listed, share, unit, units
 
 if TYPE_CHECKING:
+    from reidrisk.risk.arguments import Subject
     from reidrisk.study.context import Context
     from reidrisk.study.result import Result
     from reidrisk.study.source import Source
@@ -144,13 +145,15 @@ def _own_risks(
 def _risks(context: "Context", setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
     """Of the attacks that apply to this release; and those that do not, with the reason."""
     from reidrisk.risk._measure import measured
+    from reidrisk.risk.arguments import attack_of
 
-    able: list[risk.Fitted] = []
+    able: list[Subject] = []
     refused = []
     for attack in context.study.attacks:
         try:
-            one = context.fitted(attack)
-            one.score.check(context.seen)
+            one = context.subject(attack)
+            if isinstance(one, risk.Fitted):
+                one.score.check(context.seen)
         except InvalidInput as wrong:
             refused.append(Refusal(attack.name, str(wrong)))
         else:
@@ -162,13 +165,14 @@ def _risks(context: "Context", setting: Setting) -> tuple[tuple[Risk, ...], tupl
         found = measured(
             context.seen,
             able,
+            view=context.view,
             slots=slots,
             engine=context.engine,
             level=study.level,
             precision=study.precision,
         )
     except InvalidInput as wrong:  # nothing is shown of anybody
-        return (), (*refused, *(Refusal(one.attack.name, str(wrong)) for one in able))
+        return (), (*refused, *(Refusal(attack_of(one).name, str(wrong)) for one in able))
     risks = [
         risk_of(
             one.curve.attack,

@@ -188,7 +188,7 @@ def _shortlists(found: "Measured") -> Iterator[Shortlist]:
     """How often the right user is listed, if the attack lists users."""
     from reidrisk.scores.shortlisted import Shortlisted, is_listed
 
-    score = found.fitted.score
+    score = found.score
     if isinstance(score, Shortlisted):
         right = is_listed(found.matches.true_score)[found.assessed]
         recall = found.interval(right.astype(np.float64))
@@ -249,7 +249,7 @@ def _check_needs(attack: Attack, study: "Study", source: "Source | None") -> Non
     given = {
         "anonymous": True,
         "release": study.release is not None,
-        "panel": study.training > 0,
+        "panel": study.training > 0 or getattr(attack, "crossfits", False),
         # While no source is known this is left open; it is checked again with the source.
         "population": source is None or source.population is not None,
     }

@@ -110,6 +110,8 @@ def steps(context: "Context") -> Iterator[Step]:
     """A step for each attack, if strangers are met: by the study, or in the tables."""
     if context.study.strangers or context.source.strangers >= FEWEST:
         for place, attack in enumerate(context.study.attacks):
+            if getattr(attack, "crossfits", False):
+                continue  # it learned from the very people among whom it would choose when to speak
             yield alone(f"strangers-{place}-{attack.name}", _strangers, context, attack)
 
 

@@ -1,7 +1,7 @@
 """What was found: the strongest attack, how often it is right, of whom, and shortlists."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from reidrisk.risk.tables.records import REGISTER_MATCH
@@ -97,12 +97,39 @@ def headline(result: "Result") -> tuple["Risk", ...]:
 
 
 def strongest(result: "Result") -> "Risk | None":
-    """The attack of the headline that is right most often.
+    """The attack of the headline that is right most often, by whoever knows no true pairs.
+
+    Its interval pays for choosing it among all that were tried.
 
     Args:
         result: What a study found.
     """
-    return max(headline(result), key=lambda risk: (risk.value, risk.high), default=None)
+    outsider = next((one for one in result.strongest if one.given == "rows"), None)
+    among = [
+        risk for risk in headline(result) if outsider is None or risk.attack == outsider.attack
+    ]
+    best = max(among, key=lambda risk: (risk.value, risk.high), default=None)
+    return None if best is None else as_chosen(result, best)
+
+
+def as_chosen(result: "Result", risk: "Risk") -> "Risk":
+    """A risk with the interval that pays for its choice, if it is that of a strongest attack.
+
+    Args:
+        result: What a study found.
+        risk: One of its risks.
+    """
+    mine = [
+        one.right
+        for one in result.strongest
+        if (one.attack, one.slots, one.users, one.right.value)
+        == (risk.attack, risk.slots, risk.users, risk.value)
+    ]
+    # It may be the strongest of several pools; that of the largest one is widest.
+    widest = max(mine, key=lambda right: right.high, default=None)
+    if widest is None or risk.setting:
+        return risk
+    return replace(risk, low=widest.low, high=widest.high, method=widest.method)
 
 
 def found(result: "Result") -> Sentence:
@@ -126,7 +153,20 @@ def found(result: "Result") -> Sentence:
     return Sentence(
         "found",
         f"Found: after {time}, {_who(result, best)} picks {whom} in {about}{share(best)}{ends} of "
-        f"{cases}, {_compared(best)}.",
+        f"{cases}, {_compared(best)}.{_with_pairs(result)}",
+    )
+
+
+def _with_pairs(result: "Result") -> str:
+    """How often somebody is right who also knows some true pairs, if that was tried."""
+    one = next((one for one in result.strongest if one.given == "rows and pairs"), None)
+    if one is None:
+        return ""
+    ends = f" ({interval(one.right)})" if interval(one.right) else ""
+    about = "about " if ends else ""
+    return (
+        f" One who also knows the true pairs of half of the people: {about}{share(one.right)}{ends}"
+        f" ({one.attack})."
     )
 
 

@@ -1,0 +1,103 @@
+"""Search by attacks that are fitted anew: for each number of slots, and for each half of people.
+
+An attack that learns from true pairs must not be judged on them. It is cross-fitted: it learns from
+the pairs of one half of the people and attacks the other half among everybody, then the other way
+round.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.protocol import Attack, View, check_needs
+from reidrisk.core.digest import sha256
+from reidrisk.core.matches import Matches, in_places
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Rows
+from reidrisk.errors import InvalidInput
+from reidrisk.risk.arguments import SearchEngine
+
+HALVES = 2
+
+_ROWS_AT_A_TIME = 1 << 10
+
+
+def is_refitted(attack: Attack) -> bool:
+    """Whether an attack is fitted anew for each search: it rates only rows that it was fitted on.
+
+    Args:
+        attack: Any attack.
+    """
+    return getattr(attack, "transductive", False) or is_crossfitted(attack)
+
+
+def is_crossfitted(attack: Attack) -> bool:
+    """Whether an attack learns from the true pairs of other targets.
+
+    Args:
+        attack: Any attack.
+    """
+    return bool(getattr(attack, "crossfits", False))
+
+
+def search_refitted(
+    engine: SearchEngine,
+    seen: Observations,
+    attack: Attack,
+    view: View,
+    *,
+    ranks: int | None = 1,
+    list_best: int = 0,
+) -> Matches:
+    """Fit an attack on these rows and search with it; cross-fitted if it learns from true pairs.
+
+    Args:
+        engine: Where it runs.
+        seen: Who is compared with whom, after as many slots as are judged.
+        attack: One that is fitted anew for each search.
+        view: What it may use to fit; cut to as many slots.
+        ranks: As of `search`.
+        list_best: As of `search`.
+    """
+    view = view.prefix(seen.slots)
+    if not is_crossfitted(attack):
+        check_needs(attack, view)
+        return engine.search(seen, attack.fit(view), ranks=ranks, list_best=list_best)
+    half = halves_of(seen)
+    parts, places = [], []
+    for one in range(HALVES):
+        mine = np.flatnonzero(half == one)
+        knows = replace(view, panel=seen.only(half != one).changed(strangers=None))
+        check_needs(attack, knows)
+        found = engine.search(seen.only(mine), attack.fit(knows), ranks=ranks, list_best=list_best)
+        parts.append(found)
+        places.append(mine)
+    return in_places(parts, places)
+
+
+def halves_of(seen: Observations) -> NDArray[np.int64]:
+    """To which half of the people each target belongs.
+
+    It is decided by a hash of the known row, so that it depends neither on the order of rows nor on
+    ids, and all targets of a person, and of people with equal rows, are in the same half.
+
+    Args:
+        seen: Observations with the known rows of all targets.
+    """
+    half = np.array([int(digest[:8], 16) % HALVES for digest in _digests(seen.true_rows)])
+    if len(np.unique(half)) < HALVES:
+        raise InvalidInput(
+            "an attack that learns from the true pairs of half of the people needs people in both "
+            f"halves, and there are {len(half)} targets; leave the attack out",
+            code="too-few-targets",
+        )
+    return half
+
+
+def _digests(rows: Rows) -> Iterator[str]:
+    """A digest of what each row holds; blocks pad bags, each to its own largest."""
+    for start in range(0, rows.users, _ROWS_AT_A_TIME):
+        for row in rows.block(start, min(start + _ROWS_AT_A_TIME, rows.users)):
+            yield sha256(row[row != MISSING].tobytes())

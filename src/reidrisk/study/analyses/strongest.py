@@ -1,0 +1,110 @@
+"""Analysis: the strongest attack of those tried, with an interval that pays for choosing it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from reidrisk.attacks.protocol import Attack
+from reidrisk.estimates import Estimate, anytime_interval, mean_of_credits
+from reidrisk.study.analyses.protocol import Part, Step
+from reidrisk.study.credits import credits_in
+
+if TYPE_CHECKING:
+    from reidrisk.study.analyses.risks import Risk
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
+    from reidrisk.study.study import Study
+
+ORDER = 11
+
+Given = Literal["rows", "rows and pairs"]
+"""What an attacker was given: the rows of both sides; or also the true pairs of some people."""
+
+
+@dataclass(frozen=True)
+class Strongest:
+    """The strongest attack of those tried by attackers who were given as much.
+
+    Attributes:
+        given: What they were given: "rows", or "rows and pairs", the true pairs of half of the
+            people besides.
+        attack: The one that was right most often.
+        slots: How many it has seen.
+        users: Among how many it chose.
+        tried: How many attacks it was chosen from.
+        uses: "one row" if it looked at one anonymous row at a time, "all rows" if it compared
+            them with each other: bounds for one random user speak of the former only.
+        right: How often it was right. With the chance of its level, the interval holds whichever
+            of the attacks tried came out best.
+    """
+
+    given: Given
+    attack: str
+    slots: int
+    users: int
+    tried: int
+    uses: str
+    right: Estimate
+
+
+def check(study: "Study", source: "Source | None") -> None:
+    """Nothing can be wrong: it chooses among what was measured."""
+
+
+def assumptions(study: "Study", _source: "Source") -> Iterator[str]:
+    """How the strongest attack's interval pays for the choice, if there was one."""
+    if len(study.attacks) > 1:
+        yield (
+            f"The interval of the strongest attack holds with probability {study.level:.0%} "
+            f"whichever of the {len(study.attacks)} attacks came out best: it is one of as many "
+            "that hold together."
+        )
+    if any(map(knows_pairs, study.attacks)):
+        yield (
+            "An attack that knows true pairs learned from the pairs of one half of the people and "
+            "attacked the other half among everybody, and then the other way round."
+        )
+
+
+def steps(context: "Context") -> Iterator[Step]:
+    """One step, which needs the credits of all attacks."""
+    yield Step("strongest", lambda parts: _strongest(context, parts))
+
+
+def knows_pairs(attack: Attack) -> bool:
+    """Whether an attacker was given true pairs of people among those who are attacked.
+
+    Args:
+        attack: One of a study.
+    """
+    return bool(getattr(attack, "crossfits", False))
+
+
+def _strongest(context: "Context", parts: Part) -> Part:
+    attacks = context.study.attacks
+    outsiders = [place for place, one in enumerate(attacks) if not knows_pairs(one)]
+    pools: list[tuple[Given, list[int]]] = [("rows", outsiders)]
+    if len(outsiders) < len(attacks):
+        # Whoever knows pairs can do without them too.
+        pools.append(("rows and pairs", list(range(len(attacks)))))
+    found = [_of_pool(context, parts, given, places) for given, places in pools if places]
+    return {"strongest": tuple(found)}
+
+
+def _of_pool(context: "Context", parts: Part, given: Given, places: list[int]) -> Strongest:
+    """The strongest of some attacks; by place and not by name: two may share a name."""
+    headline = [one for one in parts["risks"] if one.slots == context.headline and not one.setting]
+    best: int = max(places, key=lambda place: (headline[place].value, -place))
+    risk: Risk = headline[best]
+    credit = credits_in(parts["credits"][best], risk.targets + risk.not_assessed)
+    # Each of k intervals that hold with 1 - a/k: all hold together with 1 - a (Bonferroni).
+    level = 1 - (1 - context.study.level) / len(places)
+    interval = mean_of_credits if context.study.precision is None else anytime_interval
+    right = interval(credit[~np.isnan(credit)], level=level)
+    if len(places) > 1:
+        method = f"{right.method}, best of {len(places)} attacks"
+        right = replace(right, level=context.study.level, method=method)
+    uses = getattr(context.study.attacks[best], "uses", "one row")
+    return Strongest(given, risk.attack, risk.slots, risk.users, len(places), uses, right)
