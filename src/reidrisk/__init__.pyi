@@ -23,7 +23,6 @@ from .attacks import (
     RarityOverlap as RarityOverlap,
     Repetition as Repetition,
     SelfTrained as SelfTrained,
-    SelfTrainedUnshared as SelfTrainedUnshared,
     Stacked as Stacked,
     TypeAware as TypeAware,
     Unshared as Unshared,

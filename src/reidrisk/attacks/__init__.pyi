@@ -56,9 +56,6 @@ from .repetition import (
 from .self_trained import (
     SelfTrained as SelfTrained,
 )
-from .self_trained_unshared import (
-    SelfTrainedUnshared as SelfTrainedUnshared,
-)
 from .stacked import (
     Stacked as Stacked,
 )

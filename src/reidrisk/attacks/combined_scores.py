@@ -20,41 +20,28 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
 
 
-class Compared(NamedTuple):
-    """A score of all pairs, and whether sharing an item has a price in it."""
-
-    listed: ListedView
-    priced: bool
-
-
-def compared(tables: "Distinct") -> tuple[Pairs, list[Compared]]:
+def compared(tables: "Distinct") -> tuple[Pairs, list[ListedView]]:
     """Pairs that are listed by some score, with their features, and the scores."""
     both = tables.tables
     views = [
-        Compared(
-            ListedView.of(score.known_map(both.known), score.shown_map(both.shown),
-                          score.unit.steps),
-            priced,
-        )
-        for score, priced in _scores(both)
-    ]  # fmt: skip
-    pairs = list_pairs([one.listed for one in views], both.known, both.shown, both.rarity)
-    return pairs, views
+        ListedView.of(score.known_map(both.known), score.shown_map(both.shown), score.unit.steps)
+        for score in _scores(both)
+    ]
+    return list_pairs(views, both.known, both.shown, both.rarity), views
 
 
-def _scores(tables: Tables) -> Iterator[tuple[InnerProduct, bool]]:
-    """The scores that are combined, and whether sharing an item has a price in them."""
+def _scores(tables: Tables) -> Iterator[InnerProduct]:
+    """The scores that are combined."""
     weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
     latent: list[tuple[Counting, tuple[int, ...]]] = [("binary", (32, 128, 256))]
     if tables.counted:
         weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
         latent = [("binary", (32, 128)), ("log", (64,))]
     for counting, rarity in weightings:
-        yield cosine_of(tables, counting, rarity, centred=True), False
+        yield cosine_of(tables, counting, rarity, centred=True)
     for counting, dimensions in latent:
         for price in (None, PRICE):
-            for score in latent_scores(tables, counting, dimensions, price):
-                yield score, price is not None
+            yield from latent_scores(tables, counting, dimensions, price)
 
 
 class Distinct(NamedTuple):

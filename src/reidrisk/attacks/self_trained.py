@@ -28,8 +28,8 @@ class SelfTrained:
     """The same without known pairs: its own confident guesses are what it learns from.
 
     The score that finds the most rows that are clearly nearest to each other, in both directions,
-    takes these for pairs of one person. Guesses about half of the rows teach the trees that judge
-    the other half.
+    takes these for pairs of one person; it may be one among users who share no item. Guesses about
+    half of the rows teach the trees that judge the other half.
 
     Example:
         >>> rr.SelfTrained().needs
@@ -52,17 +52,14 @@ class SelfTrained:
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
     transductive: ClassVar[bool] = True
-    disjoint: ClassVar[bool] = False
 
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         check_needs(self, view)
         tables = Distinct.of(tables_of(view, self.name))
         pairs, views = compared(tables)
-        starts = [place for place, one in enumerate(views) if one.priced == self.disjoint]
-        start = max(starts, key=lambda place: int(views[place].listed.confident.sum()))
-        listed = views[start].listed
-        confident = listed.confident
+        start = max(range(len(views)), key=lambda view: int(views[view].confident.sum()))
+        listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)
         if confident.sum() >= _FEWEST_LABELS:
             scores = _learned(pairs, np.where(confident, listed.rows[:, 0], -1))

@@ -71,7 +71,6 @@ _PORTFOLIO = (
     _Entry("latent", _ITEMS, learns=True, passes=10, seconds=2.0),
     _Entry("unshared", frozenset({"baskets"}), learns=True, passes=10, seconds=2.0),
     _Entry("self-trained", _ITEMS, learns=True, passes=100, seconds=5.0),
-    _Entry("self-trained-unshared", frozenset({"baskets"}), learns=True, passes=100, seconds=5.0),
     _Entry("stacked", _ITEMS, learns=True, passes=200, seconds=10.0),
 )
 
