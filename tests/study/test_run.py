@@ -22,7 +22,7 @@ class Watcher:
         self.seen, self.stop_at = [], stop_at
 
     def __call__(self, step, place, steps, *, found):
-        assert (place, steps) == (len(self.seen), 5)
+        assert (place, steps) == (len(self.seen), 6)
         self.seen.append(found)
         if step == self.stop_at:
             raise KeyboardInterrupt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reidrisk.attacks.protocol import Attack
+from reidrisk.attacks.protocol import Attack, uses_of
 from reidrisk.estimates import Estimate, anytime_interval, mean_of_credits
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.credits import credits_in
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ORDER = 11
 
 Given = Literal["rows", "rows and pairs"]
-"""What an attacker was given: the rows of both sides; or also the true pairs of some people."""
+"""What an attacker is given: the rows of both sides; or also the true pairs of some people."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Strongest:
         attack: The one that was right most often.
         slots: How many it has seen.
         users: Among how many it chose.
-        tried: How many attacks it was chosen from.
+        among: Names of the attacks that it was chosen from.
         uses: "one row" if it looked at one anonymous row at a time, "all rows" if it compared
             them with each other: bounds for one random user speak of the former only.
         right: How often it was right. With the chance of its level, the interval holds whichever
@@ -44,7 +44,7 @@ class Strongest:
     attack: str
     slots: int
     users: int
-    tried: int
+    among: tuple[str, ...]
     uses: str
     right: Estimate
 
@@ -61,7 +61,7 @@ def assumptions(study: "Study", _source: "Source") -> Iterator[str]:
             f"whichever of the {len(study.attacks)} attacks came out best: it is one of as many "
             "that hold together."
         )
-    if any(map(knows_pairs, study.attacks)):
+    if any(given(one) != "rows" for one in study.attacks):
         yield (
             "An attack that knows true pairs learned from the pairs of one half of the people and "
             "attacked the other half among everybody, and then the other way round."
@@ -73,27 +73,27 @@ def steps(context: "Context") -> Iterator[Step]:
     yield Step("strongest", lambda parts: _strongest(context, parts))
 
 
-def knows_pairs(attack: Attack) -> bool:
-    """Whether an attacker was given true pairs of people among those who are attacked.
+def given(attack: Attack) -> Given:
+    """What an attacker is given.
 
     Args:
         attack: One of a study.
     """
-    return bool(getattr(attack, "crossfits", False))
+    return "rows and pairs" if getattr(attack, "crossfits", False) else "rows"
 
 
 def _strongest(context: "Context", parts: Part) -> Part:
     attacks = context.study.attacks
-    outsiders = [place for place, one in enumerate(attacks) if not knows_pairs(one)]
+    outsiders = [place for place, one in enumerate(attacks) if given(one) == "rows"]
     pools: list[tuple[Given, list[int]]] = [("rows", outsiders)]
     if len(outsiders) < len(attacks):
         # Whoever knows pairs can do without them too.
         pools.append(("rows and pairs", list(range(len(attacks)))))
-    found = [_of_pool(context, parts, given, places) for given, places in pools if places]
+    found = [_of_pool(context, parts, pool, places) for pool, places in pools if places]
     return {"strongest": tuple(found)}
 
 
-def _of_pool(context: "Context", parts: Part, given: Given, places: list[int]) -> Strongest:
+def _of_pool(context: "Context", parts: Part, pool: Given, places: list[int]) -> Strongest:
     """The strongest of some attacks; by place and not by name: two may share a name."""
     headline = [one for one in parts["risks"] if one.slots == context.headline and not one.setting]
     best: int = max(places, key=lambda place: (headline[place].value, -place))
@@ -106,5 +106,6 @@ def _of_pool(context: "Context", parts: Part, given: Given, places: list[int]) -
     if len(places) > 1:
         method = f"{right.method}, best of {len(places)} attacks"
         right = replace(right, level=context.study.level, method=method)
-    uses = getattr(context.study.attacks[best], "uses", "one row")
-    return Strongest(given, risk.attack, risk.slots, risk.users, len(places), uses, right)
+    among = tuple(context.study.attacks[place].name for place in places)
+    uses = uses_of(context.study.attacks[best])
+    return Strongest(pool, risk.attack, risk.slots, risk.users, among, uses, right)

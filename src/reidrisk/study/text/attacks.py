@@ -104,11 +104,11 @@ def strongest(result: "Result") -> "Risk | None":
     Args:
         result: What a study found.
     """
-    outsider = next((one for one in result.strongest if one.given == "rows"), None)
-    among = [
-        risk for risk in headline(result) if outsider is None or risk.attack == outsider.attack
-    ]
-    best = max(among, key=lambda risk: (risk.value, risk.high), default=None)
+    names = {name for one in result.strongest if one.given == "rows" for name in one.among}
+    outsiders = [risk for risk in headline(result) if risk.attack in names]
+    best = max(
+        outsiders or headline(result), key=lambda risk: (risk.value, risk.high), default=None
+    )
     return None if best is None else as_chosen(result, best)
 
 
