@@ -219,7 +219,7 @@ def test_every_attack_and_bound_is_listed_from_its_table():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("haming", "there is no attack 'haming'; there are denoised-overlap, "),
+        ("haming", "there is no attack 'haming'; there are cosine, cosine-csls, "),
         ("absent_module:Mine", "'absent_module' cannot be imported"),
         ("reidrisk:__version__", "should be an attack, but is none"),
     ],

@@ -167,7 +167,9 @@ def test_link_compares_baskets_and_counts_who_is_in_one_table_only(tmp_path):
     done = call("link", one, other, "--user", "customer", "--item", "product", "-o", file)
     assert done.returncode == 0, done.stderr
     # Tea alone is held by a and b alike.
-    assert risks(file) == {"overlap": 3 / 4, "rarity-overlap": 3 / 4}
+    assert risks(file) == {
+        "overlap": 3 / 4, "rarity-overlap": 3 / 4, "cosine": 1.0, "cosine-csls": 1.0,
+    }  # fmt: skip
     assert "baskets, without an order" in done.stdout
     told = " ".join(done.stdout.split())
     assert "1 of 3 known users have no anonymous row; 1 anonymous rows" in told
@@ -285,10 +287,12 @@ def test_the_default_attacks_do_not_flatter(own, tmp_path):
         assert call("link", *words, "-o", tmp_path / "r.json").returncode == 0
         return [risk.attack for risk in Result.load(tmp_path / "r.json").risks]
 
-    assert names(*own) == ["hamming", "overlap", "rarity-overlap"]
+    usual = ["overlap", "rarity-overlap", "repetition", "cosine", "cosine-csls"]
+    assert names(*own) == ["hamming", *usual]
     own[0].write_text(own[0].read_text().replace("x;x", "x;"))
-    assert names(*own) == ["hamming", "overlap", "rarity-overlap", "gaps"]
-    assert names(*own, "--noise", "5%", "--top", "1") == ["hamming", "weighted-hamming", "gaps"]
+    assert names(*own) == ["gaps", "hamming", *usual]
+    release = ("--noise", "5%", "--top", "1")
+    assert names(*own, *release) == ["gaps", "hamming", "weighted-hamming", *usual]
 
 
 @pytest.mark.parametrize("given", [(), ("--noise", "5%"), ("--top", "2")])

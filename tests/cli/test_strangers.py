@@ -35,7 +35,8 @@ def test_tables_with_strangers_are_told_so(tables):
 
 
 def test_every_figure_is_printed_with_its_interval(tables, tmp_path):
-    done = call("link", *tables, "-o", tmp_path / "run.json", width=80)
+    attacks = ("--attack", "overlap", "--attack", "rarity-overlap")
+    done = call("link", *tables, *attacks, "-o", tmp_path / "run.json", width=80)
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
     assert "If at most 5 % of strangers may be accused" in words

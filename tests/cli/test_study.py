@@ -42,7 +42,7 @@ def test_a_run_leaves_the_study_the_result_and_a_log(finished):
     file = study_file(TINY)
     assert result == file.study.run(file.source)
     log = (run_folder / "log.txt").read_text().splitlines()
-    assert log[0].endswith("step 1 of 7, risk: runs")
+    assert log[0].endswith("step 1 of 8, risk: runs")
     assert log[-1].endswith("done")
 
 

@@ -34,7 +34,7 @@ def test_a_run_in_a_folder_gives_the_result_and_finds_it_again(tmp_path):
     assert result == STUDY.run(PEOPLE)
     assert Result.load(tmp_path) == result
     assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == result
-    assert (first.seen, again.seen) == ([False] * 5, [])
+    assert (first.seen, again.seen) == ([False] * 6, [])
 
 
 def test_inputs_are_noted(tmp_path):
@@ -48,7 +48,7 @@ def test_what_the_signer_says_may_change_without_running_again(tmp_path):
     first, again = Watcher(), Watcher()
     before = run_in(tmp_path, STUDY, PEOPLE, signoff=Signoff(scope="One."), watch=first)
     after = run_in(tmp_path, STUDY, PEOPLE, signoff=Signoff(scope="Two."), watch=again)
-    assert again.seen == [True] * 5
+    assert again.seen == [True] * 6
     assert Result.load(tmp_path) == after == replace(before, signoff=Signoff(scope="Two."))
     run_in(tmp_path, STUDY, PEOPLE)
     assert Result.load(tmp_path).signoff is None
@@ -60,7 +60,7 @@ def test_a_stopped_run_goes_on_after_the_last_step_that_was_done(tmp_path):
     assert not (tmp_path / "result.json").exists()
     again = Watcher()
     assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == STUDY.run(PEOPLE)
-    assert again.seen == [True, True, True, False, False]
+    assert again.seen == [True, True, True, True, False, False]
 
 
 @pytest.mark.parametrize(

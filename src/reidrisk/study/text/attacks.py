@@ -162,6 +162,8 @@ def _with_pairs(result: "Result") -> str:
     one = next((one for one in result.strongest if one.given == "rows and pairs"), None)
     if one is None:
         return ""
+    if (best := strongest(result)) is not None and best.attack == one.attack:
+        return " One who also knows the true pairs of half of the people does no better."
     ends = f" ({interval(one.right)})" if interval(one.right) else ""
     about = "about " if ends else ""
     return (
