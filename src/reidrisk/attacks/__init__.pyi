@@ -56,6 +56,9 @@ from .repetition import (
 from .self_trained import (
     SelfTrained as SelfTrained,
 )
+from .size_adjusted import (
+    SizeAdjusted as SizeAdjusted,
+)
 from .stacked import (
     Stacked as Stacked,
 )
