@@ -109,6 +109,7 @@ def study_of_everything():
         information=("counts",),
         beside=(replace(topics, noise=0.2),),
         sweep={"noise": (0.05,)},
+        everyone=True,
     )
 
 

@@ -2,7 +2,6 @@ from . import (
     bounds as bounds,
 )
 from ._assignment import (
-    Assignment as Assignment,
     measure_assignment as measure_assignment,
 )
 from ._measure import (
@@ -33,6 +32,9 @@ from .curves import (
 )
 from .open_sets import (
     measure_strangers as measure_strangers,
+)
+from .records import (
+    Assignment as Assignment,
 )
 from .tables._singling import (
     singling as singling,

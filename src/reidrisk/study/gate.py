@@ -188,6 +188,11 @@ def _attacks(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
     for risk in judged(result, slots=limits.slots, attack=limits.attack):
         what = f"{risk.attack} {after(result, risk.slots)} among {risk.users:,} users"
         yield Check("max_risk", what, limit, risk.estimate, risk.attack, risk.slots)
+    for one in result.assignments:
+        if limits.covers(one.slots, one.attack):
+            time = after(result, one.slots)
+            what = f"{one.attack}, everyone at once, {time} among {one.users:,} users"
+            yield Check("max_risk", what, limit, one.right, one.attack, one.slots)
 
 
 def _proved(result: Result, limits: Limits, limit: float) -> Iterator[Check]:

@@ -18,6 +18,7 @@ from reidrisk.core.ranges import Chance, Real, Share, Unchecked
 from reidrisk.estimates import Bound, Claims, Decision, Extrapolation, OpenSet, Selective
 from reidrisk.estimates.estimate import Setting
 from reidrisk.information.records import Bits, Independence
+from reidrisk.risk.records import Assignment
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
 from reidrisk.study.analyses.per_user import UserRisk
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA",
+    "Assignment",
     "Attacker",
     "Bound",
     "Claims",
@@ -60,7 +62,7 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts", "strongest")
+ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments")
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -128,6 +130,7 @@ class Result:
         unicity: How many points single a person out, if that was asked.
         doubts: Named reasons not to trust a low figure, found when the study ran.
         strongest: The strongest attack of those tried, by what attackers were given.
+        assignments: Attackers who name everybody at once, and nobody twice.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -182,6 +185,7 @@ class Result:
     unicity: Unicity | None = None
     doubts: tuple[Doubt, ...] = ()
     strongest: tuple[Strongest, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -195,7 +199,7 @@ class Result:
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
             *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
-            *compared,
+            *compared, *self.assignments,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))

@@ -13,6 +13,7 @@ from reidrisk.estimates import confidence
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.analyses import ANALYSES
+from reidrisk.study.analyses.assignments import AssignmentSettings
 from reidrisk.study.analyses.bounds import BoundSettings
 from reidrisk.study.analyses.crowds import CrowdSettings
 from reidrisk.study.analyses.information import InformationSettings
@@ -64,6 +65,7 @@ class _CommonSettings:
 # in this order.
 @dataclass(frozen=True, kw_only=True)
 class Study(
+    AssignmentSettings,
     SweepSettings,
     ReleaseSettings,
     InformationSettings,
@@ -103,6 +105,7 @@ class Study(
         beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
+        everyone: Whether attackers also name everybody at once, and nobody twice.
         analyses: Analyses of others.
 
     Example:
