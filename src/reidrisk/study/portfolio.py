@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from reidrisk.core.checks import shown
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import AnyRelease, ItemSamples
 from reidrisk.releases.protocol import ShowsOneOfTop, known_release
@@ -65,6 +66,7 @@ _PORTFOLIO = (
     _Entry("overlap", _ITEMS),
     _Entry("rarity-overlap", _ITEMS),
     _Entry("repetition", frozenset({"slots"})),
+    _Entry("polya", _ITEMS, seconds=0.5),
     _Entry("cosine", _ITEMS, passes=2, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=4, seconds=1.0),
     _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),
@@ -166,7 +168,7 @@ def plan_in_words(study: "Study", source: Source) -> str:
     text = f"{many} tried; that takes about {_time(seconds)} on one core."
     if not (missing := not_tried(study, source)):
         return text
-    return f"{text} Left out: {', '.join(missing)}."
+    return f"{text} Left out: {', '.join(missing)} (more {setting('effort')} tries them too)."
 
 
 def _time(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from reidrisk.attacks.protocol import Attack, uses_of
+from reidrisk.core.doubts import Doubt
 from reidrisk.estimates import Estimate, anytime_interval, mean_of_credits
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.credits import credits_in
@@ -90,7 +91,19 @@ def _strongest(context: "Context", parts: Part) -> Part:
         # Whoever knows pairs can do without them too.
         pools.append(("rows and pairs", list(range(len(attacks)))))
     found = [_of_pool(context, parts, pool, places) for pool, places in pools if places]
-    return {"strongest": tuple(found)}
+    return {"strongest": tuple(found), "doubts": tuple(_left_out(context))}
+
+
+def _left_out(context: "Context") -> Iterator[Doubt]:
+    """A doubt if attacks that apply to these rows were not tried."""
+    from reidrisk.study.portfolio import not_tried
+    from reidrisk.study.text.numbers import listed
+
+    if missing := not_tried(context.study, context.source):
+        was = (
+            "applies to these rows and was" if len(missing) == 1 else "apply to these rows and were"
+        )
+        yield Doubt("partial-portfolio", f"{listed(missing)} {was} not tried.")
 
 
 def _of_pool(context: "Context", parts: Part, pool: Given, places: list[int]) -> Strongest:
