@@ -18,7 +18,7 @@ from reidrisk.study._compare import compare
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.attacks import as_chosen
-from reidrisk.study.text.bounds import bounds_of
+from reidrisk.study.text.bounds import bounds_of, covers
 from reidrisk.study.text.numbers import after
 
 _Judged = Literal["lower", "upper"]
@@ -240,7 +240,10 @@ def _exceeding(result: Result, bound: Bound) -> Risk | None:
     risks = [
         risk
         for risk in result.risks
-        if not risk.setting and risk.slots <= bound.slots and risk.attack != REGISTER_MATCH
+        if not risk.setting
+        and risk.slots <= bound.slots
+        and risk.attack != REGISTER_MATCH
+        and covers(bound, risk.attack)
     ]
     return next((risk for risk in risks if risk.low > bound.high), None)
 

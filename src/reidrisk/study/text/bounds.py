@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from reidrisk.attacks.protocol import ONE_ROW, uses_of
+from reidrisk.attacks.table import own_attack
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.attacks import Sentence, headline, knowledge, strongest
 from reidrisk.study.text.numbers import (
@@ -110,12 +112,31 @@ def ceilings(result: Result) -> _Ceilings:
         result: What a study found.
     """
     sorted_in: dict[str, list[Bound]] = {}
-    # The lower end: only what an attack surely does speaks against a bound.
-    least = max((risk.low for risk in headline(result)), default=0.0)
     for bound in bounds_of(result):
         if bound.side != "lower" and bound.slots == result.slots[-1]:
-            sorted_in.setdefault(_kind(bound, least), []).append(bound)
+            # The lower end: only what an attack surely does speaks against a bound.
+            lows = (risk.low for risk in headline(result) if covers(bound, risk.attack))
+            sorted_in.setdefault(_kind(bound, max(lows, default=0.0)), []).append(bound)
     return _Ceilings(**{kind: tuple(found) for kind, found in sorted_in.items()})
+
+
+def covers(bound: Bound, attack: str) -> bool:
+    """Whether a bound speaks of an attack.
+
+    Attackers who compare all anonymous rows with each other are covered by bounds for everyone at
+    once only: what holds for one random user, of whom one row is seen, does not hold for them.
+
+    Args:
+        bound: Of a result.
+        attack: Its name.
+    """
+    if bound.name in _EVERYONE:
+        return True
+    own = own_attack(attack)
+    return own is None or uses_of(own()) == ONE_ROW
+
+
+_EVERYONE = frozenset({"everyone at once"})
 
 
 def _kind(bound: Bound, least: float) -> str:
