@@ -67,6 +67,7 @@ _PORTFOLIO = (
     _Entry("rarity-overlap", _ITEMS),
     _Entry("repetition", frozenset({"slots"})),
     _Entry("polya", _ITEMS, seconds=0.5),
+    _Entry("size-adjusted", frozenset({"baskets"}), seconds=0.5),
     _Entry("cosine", _ITEMS, passes=2, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=4, seconds=1.0),
     _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),

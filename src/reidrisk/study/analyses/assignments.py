@@ -53,6 +53,8 @@ def steps(context: "Context") -> Iterator[Step]:
     """A step for each attack."""
     if context.study.everyone:
         for place, attack in enumerate(context.study.attacks):
+            if getattr(attack, "crossfits", False):
+                continue  # it has two scores, one for each half of the people
             yield alone(f"everyone-{place}-{attack.name}", _assignment, context, attack)
 
 
