@@ -19,7 +19,10 @@ SEEN = API.observe(PEOPLE, targets=40, seed=1)
 PANEL = API.observe(
     data.synthetic_topics(100, topics=12, epochs=3, types=3, size=3, seed=5), seed=2
 )
-EVERYTHING = View.of(SEEN, release=API, panel=PANEL, population=PEOPLE.interests)
+LABELS = np.arange(12)
+EVERYTHING = View.of(
+    SEEN, release=API, panel=PANEL, population=PEOPLE.interests, labels=LABELS
+)
 
 
 @pytest.mark.parametrize("name", sorted(ATTACKS))
@@ -55,7 +58,9 @@ WITH_TORCH = {name for name, kind in ATTACKS.items() if "panel" in kind().needs}
 def test_with_what_a_card_needs_and_nothing_else_an_attack_is_fitted(name):
     attack = attack_named(name)
     seen = API.reveal(PEOPLE, targets=40, seed=1) if name == "full-information" else SEEN
-    view = View.of(seen, release=API, panel=PANEL, population=PEOPLE.interests)
+    view = View.of(
+        seen, release=API, panel=PANEL, population=PEOPLE.interests, labels=LABELS
+    )
     others = {need: None for need in NEEDS if need not in card_of(attack).needs}
     attack.fit(replace(view, **others)).check(seen)
 
@@ -73,7 +78,7 @@ def test_what_a_card_says_is_refused_is(name, what, seen):
     said = said[said.find("Refuses") :] if "Refuses" in said else ""
     if what in said:
         with refuses("wrong-kind-of-rows", snapshot=False):  # a new attack needs no snapshot
-            attack_named(name).fit(View.of(seen, release=API)).check(seen)
+            attack_named(name).fit(View.of(seen, release=API, labels=LABELS)).check(seen)
     elif card_of(attack_named(name)).needs == ():
         attack_named(name).fit(View.of(seen)).check(seen)
 

@@ -42,7 +42,7 @@ RELEASES = discovery.releases() | {  # and with their switches on
 }
 WORLDS = dict(zip(("all there", "away at times"), small_worlds(), strict=True))
 ENGINES = discovery.engines() | {"small blocks": LocalEngine(threads=3, rows=5)}
-GIVEN = {"anonymous", "release"}
+GIVEN = {"anonymous", "release", "labels"}
 """What views hold here; attacks that need more say so."""
 
 
@@ -57,11 +57,13 @@ def refusal(release, attack, world="all there"):
 
 def fitted(release, people, name):
     """What is seen, and the score of an attack on it."""
+    seen = observe(release, people, targets=9, seed=3)
     return discovery.fitted(
         attack_named(name),
-        observe(release, people, targets=9, seed=3),
+        seen,
         lambda: reveal(release, people, targets=9, seed=3),
         release=prepared(release, people),
+        labels=np.arange(seen.tokens) + 1990,
     )
 
 
@@ -166,7 +168,7 @@ def some_bags():
 @pytest.mark.parametrize("attack", sorted(all_attacks()))
 def test_bags_are_rated_or_refused(attack):
     seen = some_bags()
-    view = View.of(seen, release=RELEASES["topics, small"])
+    view = View.of(seen, release=RELEASES["topics, small"], labels=np.arange(6))
     try:
         score = attack_named(attack).fit(view)
         score.check(seen)

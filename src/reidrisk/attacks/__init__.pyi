@@ -50,6 +50,9 @@ from .protocol import (
 from .rarity_overlap import (
     RarityOverlap as RarityOverlap,
 )
+from .record_linkage import (
+    RecordLinkage as RecordLinkage,
+)
 from .repetition import (
     Repetition as Repetition,
 )

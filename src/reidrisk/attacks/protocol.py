@@ -17,6 +17,7 @@ NEEDS = {
     "release": "the release: what showed the rows",
     "panel": "a panel: other users, of whom both sides and who is who are known",
     "population": "the population: how interests are spread over people",
+    "labels": "the values behind tokens: names, dates, numbers",
 }
 """What an attack may need of a view, to complete 'an attack needs to know ...'."""
 
@@ -35,6 +36,7 @@ class View(KnownShape):
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
+        labels: `labels[token]` is the value behind a token, as text or a number, if that is known.
 
     Example:
         >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
@@ -50,6 +52,7 @@ class View(KnownShape):
     panel: Observations | None = None
     population: Interests | None = None
     anonymous: Any = None
+    labels: Any = None
 
     @classmethod
     def of(
@@ -59,6 +62,7 @@ class View(KnownShape):
         release: Release | None = None,
         panel: Observations | None = None,
         population: Interests | None = None,
+        labels: Any = None,
     ) -> Self:
         """The view of an attacker with these observations and this further knowledge.
 
@@ -70,11 +74,12 @@ class View(KnownShape):
             release: What showed the rows, if that is known.
             panel: Other users of whom both sides are known.
             population: How interests are spread, if that is known.
+            labels: The value behind each token, if that is known.
         """
         met = seen.anonymous
         if seen.strangers is not None:
             met = met.codec.join([met, seen.strangers])
-        return cls(seen.known, release, panel, population, met.in_order())
+        return cls(seen.known, release, panel, population, met.in_order(), labels)
 
     def prefix(self, slots: int) -> "View":
         """What was seen after the first `slots` slots.
@@ -101,8 +106,9 @@ class Attack(Protocol):
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
             to a term that is the same for all users, gaps included. Only then does an attacker know
             how sure it is.
-        needs: Parts that the view must have: "anonymous", "release", "panel", "population"; without
-            those that the attack was given. An attack may also use other parts of the view.
+        needs: Parts that the view must have: "anonymous", "release", "panel", "population",
+            "labels"; without those that the attack was given. An attack may also use other parts
+            of the view.
 
     An attack also says what the score of a pair depends on: `uses: ClassVar[str]`. "one row" is the
     anonymous row of the pair and nothing else of that side, "all rows" the other anonymous rows as

@@ -125,6 +125,19 @@ class Linked:
         """Size of the alphabet."""
         return len(self.labels)
 
+    @cached_property
+    def values(self) -> NDArray[Any]:
+        """The value behind each token: its name, without that of its column."""
+        if not self.by_column:
+            return self.labels
+        # The longest name first: one column may be called as another begins.
+        names = sorted((f"{name}=" for name in self.slot_names), key=len, reverse=True)
+        found = [
+            label[next((len(name) for name in names if label.startswith(name)), 0) :]
+            for label in self.labels.tolist()
+        ]
+        return np.array(found, object)
+
     @property
     def bags(self) -> bool:
         """Whether rows are bags of tokens, without slots."""

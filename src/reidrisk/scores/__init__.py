@@ -1,5 +1,6 @@
 """Scores: how well a known row explains an anonymous one, as whole numbers."""
 
+from reidrisk.scores.compared_values import ComparedValues
 from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.inner_product import InnerProduct
 from reidrisk.scores.overlap import OverlapWeights, first_shown
@@ -30,6 +31,7 @@ __all__ = [
     "GRID",
     "IMPOSSIBLE",
     "NATS",
+    "ComparedValues",
     "CosineWeights",
     "Distribution",
     "Gains",

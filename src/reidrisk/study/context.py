@@ -140,8 +140,10 @@ class Context:
     @cached_property
     def view(self) -> View:
         """What attackers may use to fit."""
-        population = self.source.population
-        return View.of(self.seen, release=self.shows, panel=self.panel, population=population)
+        return View.of(
+            self.seen, release=self.shows, panel=self.panel, population=self.source.population,
+            labels=self.source.labels,
+        )  # fmt: skip
 
     @cached_property
     def revealed(self) -> Observations:

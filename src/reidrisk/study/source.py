@@ -78,6 +78,11 @@ class Source(Protocol):
         ...
 
     @property
+    def labels(self) -> Any:
+        """The value behind each token; None if there are none."""
+        ...
+
+    @property
     def form(self) -> Form:
         """What a row is."""
         ...
@@ -161,6 +166,7 @@ class _PeopleSource:
     people: People
 
     form: ClassVar[Form] = "slots"
+    labels: ClassVar[None] = None
     strangers: ClassVar[int] = 0
 
     @property
@@ -294,6 +300,11 @@ class LinkedSource:
         return self.tables.tokens
 
     @property
+    def labels(self) -> Any:
+        """The value behind each token, without the column it is from; None if nobody knows."""
+        return self.tables.values
+
+    @property
     def form(self) -> Form:
         """What a row of the tables is."""
         if self.tables.bags:
@@ -424,6 +435,7 @@ class _Unnamed:
     observations: Observations
 
     by_column: ClassVar[bool] = False
+    values: ClassVar[None] = None
     slot_names: ClassVar[tuple[str, ...]] = ()
     stranger_ids: ClassVar[None] = None
     notes: ClassVar[tuple[str, ...]] = ()

@@ -1,6 +1,7 @@
 """`check_attack`: what every attack must do."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class _World:
     release: Release | None
     panel: Observations | None
     population: Interests | None
+    labels: Any = None
 
     def view(self, attack: Attack, seen: Observations | None = None) -> View:
         """What the attack says it needs, and nothing else."""
@@ -45,6 +47,7 @@ def check_attack(
     release: Release | None = None,
     panel: Observations | None = None,
     population: Interests | None = None,
+    labels: Any = None,
 ) -> None:
     """Check that an attack keeps the promises of `reidrisk.attacks.Attack`.
 
@@ -63,6 +66,7 @@ def check_attack(
         release: What showed them, if the attack needs it from the view.
         panel: Other users, the same.
         population: How interests are spread over them, the same.
+        labels: The value behind each token, the same.
 
     Raises:
         AssertionError: A promise is broken; the message says which.
@@ -70,7 +74,7 @@ def check_attack(
     Example:
         >>> rr.testing.check_attack(rr.Hamming())
     """
-    world = _small_world() if seen is None else _World(seen, release, panel, population)
+    world = _small_world() if seen is None else _World(seen, release, panel, population, labels)
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
     before = _rows(world.seen)
@@ -126,7 +130,7 @@ def _small_world() -> _World:
     release, people = TopicsApi(), synthetic_topics(users=200, epochs=3, seed=1)
     others = synthetic_topics(users=100, epochs=3, seed=2)
     seen, panel = (release.observe(some, targets=40, seed=1) for some in (people, others))
-    return _World(seen, release, panel, people.interests)
+    return _World(seen, release, panel, people.interests, np.arange(seen.tokens))
 
 
 def _fitted(attack: Attack, world: _World) -> Score:

@@ -252,6 +252,7 @@ def _check_needs(attack: Attack, study: "Study", source: "Source | None") -> Non
         "panel": study.training > 0 or getattr(attack, "crossfits", False),
         # While no source is known this is left open; it is checked again with the source.
         "population": source is None or source.population is not None,
+        "labels": source is None or source.labels is not None,
     }
     for need in attack.needs:
         if not given[need]:
@@ -270,4 +271,5 @@ def _cure(need: str) -> str:
         "release": "name the release in the study",
         "panel": f"let {setting('training')} be a share of the users, such as 0.5",
         "population": "run it on synthetic people",
+        "labels": "run it on two tables with named columns",
     }[need]

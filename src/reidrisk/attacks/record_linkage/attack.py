@@ -1,0 +1,207 @@
+"""The record-linkage attack: weigh each column by how similar its values are.
+
+References:
+    I. Fellegi and A. Sunter, A theory for record linkage, JASA 64, 1969.
+    W. Winkler, Frequency-based matching in the Fellegi-Sunter model, ASA, 1989.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.card import PAPER
+from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.attacks.record_linkage.learning import Levels, by_em, from_pairs, levels_of
+from reidrisk.attacks.record_linkage.similar import similar
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Kind, Rows
+from reidrisk.core.value_pairs import SlotPairs, ValuePairs
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.latent_types import sample_of_rows
+from reidrisk.scores.compared_values import ComparedValues
+
+Tokens = NDArray[Any]
+
+MOST_TARGETS = 2_000
+"""Targets to learn from."""
+
+_MOST_LOST = 0.95
+"""Where more is lost, hardly anything is known of how much it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordLinkage:
+    """Weigh each column by how similar its values are, as record linkage does.
+
+    Values are the same, the same but for accents and capitals, near (a letter or a digit wrong,
+    day and month swapped, an initial, parts of an address in common, numbers close to each other)
+    or different. What a column holds decides what near means. Each level counts by how much
+    likelier it is for one person than by chance: by chance it is as likely as known rows have such
+    a value, so that a rare name counts more; for one person the chances are learned by EM without
+    labels, or from a panel.
+
+    Args:
+        panel: Other users, of whom both sides and who is who are known; that of the view, if None
+            and if it has one.
+
+    Example:
+        >>> names = np.array(["jane", "jim", "joan", "jon", "mary", "marie"], object)
+        >>> seen = rr.Observations([[0], [1], [4]], [[2], [5]], [0, 2], tokens=6)
+        >>> view = rr.attacks.View.of(seen, labels=names)
+        >>> rr.LocalEngine().credit(seen, rr.attacks.RecordLinkage().fit(view)).tolist()
+        [1.0, 1.0]
+    """
+
+    name: ClassVar[str] = "record-linkage"
+    knows: ClassVar[str] = (
+        "nothing but what both sides saw, compares values by how similar they are, and learns "
+        "from them how reliable each column is"
+    )
+    assumes: ClassVar[str] = (
+        "Best if columns are independent of each other, and values of one person differ as those "
+        "of any other: by typing errors, other spellings or small changes."
+    )
+    limits: ClassVar[str] = (
+        "Takes columns to be independent: where they are not, its scores are too large. An empty "
+        "cell counts for nothing. Of columns with very many values, only those that share a part "
+        "are compared. Refuses sets and bags, which have no columns."
+    )
+    cost: ClassVar[str] = (
+        "All pairs of different values of a column are compared, at most "
+        "200 million; EM learns from at most 2,000 targets. The search visits known rows that "
+        "hold similar values."
+    )
+    source: ClassVar[str] = (
+        f"Not in {PAPER}: Fellegi and Sunter's weights by levels of similarity, with Winkler's "
+        "frequencies of values."
+    )
+    likelihood: ClassVar[bool] = False
+    uses: ClassVar[str] = "all rows"
+
+    panel: Observations | None = None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What tokens stand for, and the anonymous rows."""
+        return ("anonymous", "labels")
+
+    def fit(self, view: View) -> ComparedValues:
+        """The score with the likeliest chances."""
+        levels, same, missed = self.learn(view)
+        return ComparedValues(levels.pairs, *levels.gains(same), missed)
+
+    def learn(self, view: View) -> tuple[Levels, NDArray[np.float64], float]:
+        """The levels of all pairs, chances of each level for one person, and pairs missed.
+
+        Args:
+            view: What the attacker may fit on.
+        """
+        check_needs(self, view)
+        _check(view, self.name)
+        known, shown = _sorted(view.known), np.asarray(view.anonymous)
+        panel = view.panel if self.panel is None else self.panel
+        more = None
+        if panel is not None:
+            _check_panel(panel, view)
+            more = [
+                np.asarray(rows)[:, : view.slots] for rows in (panel.true_rows, panel.anonymous)
+            ]
+        levels, lost = _levels(known, shown, np.asarray(view.labels), more)
+        if more is not None:
+            same = from_pairs(levels, *more)
+        else:
+            some = sample_of_rows(view.anonymous, view.tokens, MOST_TARGETS, 0)
+            same = by_em(levels, known, some)
+        return levels, same, _missed(same, lost)
+
+
+def _levels(
+    known: Tokens, shown: Tokens, labels: NDArray[Any], more: list[Tokens] | None
+) -> tuple[Levels, list[NDArray[np.float64]]]:
+    """Compare the values of all columns; what share of the pairs of each level is lost."""
+    slots, parts, held, there = [], [], [], []
+    for slot in range(known.shape[1]):
+        values, counts = np.unique(_filled(known[:, slot]), return_counts=True)
+        others = np.unique(_filled(shown[:, slot]))
+        if more is not None:  # values of a panel are compared too, though nobody may hold them
+            panel = [np.unique(_filled(side[:, slot])) for side in more]
+            counts = np.append(counts, np.zeros(len(np.setdiff1d(panel[0], values)), np.int64))
+            order = np.argsort(np.append(values, np.setdiff1d(panel[0], values)))
+            values, counts = np.append(values, np.setdiff1d(panel[0], values))[order], counts[order]
+            others = np.union1d(others, panel[1])
+        found = similar(*([str(one) for one in labels[side]] for side in (values, others)))
+        slots.append(SlotPairs(values, others, found.pairs.known, found.pairs.shown))
+        parts.append(found)
+        held.append(counts)
+        there.append(counts.sum())
+    pairs, order = ValuePairs.of(slots)
+    level = np.concatenate([found.pairs.level for found in parts])[order]
+    counts = np.array([found.levels for found in parts])
+    levels = levels_of(pairs, level, counts, np.concatenate(held), np.array(there))
+    return levels, [found.lost for found in parts]
+
+
+def _missed(same: NDArray[np.float64], lost: list[NDArray[np.float64]]) -> float:
+    """Share of values of one person that are taken for different, of the worst column.
+
+    Chances were learned from the pairs that were found, so beside them stand as many more as were
+    lost beside what was found.
+    """
+    worst = 0.0
+    for chance, gone in zip(same, lost, strict=True):
+        there = chance[: len(gone)] / (1 - np.minimum(gone, _MOST_LOST))
+        worst = max(worst, float((there * gone).sum() / max(there.sum(), 1.0)))
+    return worst
+
+
+def _filled(column: Tokens) -> NDArray[np.int64]:
+    return np.asarray(column[column != MISSING], np.int64)
+
+
+def _sorted(rows: Rows) -> Tokens:
+    """All known rows, by what they hold: their order says nothing."""
+    parts = over_rows(rows, _gathered, lambda some, others: some | others)
+    every = np.concatenate([parts[start] for start in sorted(parts)])
+    return np.asarray(every[np.lexsort(every.T[::-1])])
+
+
+def _gathered(blocks: Blocks) -> dict[int, Tokens]:
+    return {start: np.asarray(rows).copy() for start, rows in blocks}
+
+
+def _check(view: View, name: str) -> None:
+    if view.known.kind is not Kind.TOKENS:
+        raise InvalidInput(
+            f"{name} compares rows column by column, and known rows hold "
+            f"{view.known.kind.value}; give one token for each slot, or use an attack that "
+            "counts tokens in common",
+            code="wrong-kind-of-rows",
+        )
+    if len(view.labels) != view.tokens:
+        raise InvalidInput(
+            f"labels names {len(view.labels)} tokens, and rows have {view.tokens}; name each",
+            code="length-mismatch",
+        )
+    if not (np.asarray(view.anonymous) != MISSING).any():
+        raise InvalidInput(
+            "nothing is shown in any slot, so there is nothing to learn from", code="nothing-shown"
+        )
+
+
+def _check_panel(panel: Observations, view: View) -> None:
+    same = panel.known.kind is Kind.TOKENS and panel.tokens == view.tokens
+    if not same or panel.slots < view.slots:
+        raise InvalidInput(
+            f"the panel holds {panel.known.kind.value}, {panel.slots} slots, and the rows have "
+            f"{view.slots} slots of {view.tokens} tokens; give a panel of the same columns, its "
+            "tokens numbered alike",
+            code="panel-mismatch",
+        )
+    if not panel.true_is_here.all():
+        raise InvalidInput(
+            "the panel is a shard without some of its true rows; give all of it",
+            code="incomplete-panel",
+        )

@@ -1,0 +1,195 @@
+"""Learn how often values of one person are so similar: by EM without labels, or from a panel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.value_pairs import GAP, ValuePairs, best_rows
+from reidrisk.scores.protocol import GRID
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+CANDIDATES = 30
+"""Known rows beside each target from which EM learns: the best by what was learned before."""
+
+_ROUNDS, _STEPS = 3, 30
+_START = 0.85
+"""Chance at first that the values of one person are the same."""
+_SPREAD = 0.7
+"""Chance at first that they are of a level, if they are not of one before it."""
+_PRIOR = 1.0
+"""Pairs of one person that are assumed before any was seen, in all levels of a slot."""
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The levels of all pairs of values, and how often each occurs by chance.
+
+    Attributes:
+        pairs: The pairs of similar values of all slots.
+        level: That of each pair.
+        counts: How many levels each slot has, without that of different values.
+        chance: For each shown value, the share of known values at each level; the last that is
+            used is that of different values.
+    """
+
+    pairs: ValuePairs
+    level: NDArray[np.int8]
+    counts: NDArray[np.int64]
+    chance: Floats
+
+    @property
+    def slot_of_shown(self) -> Whole:
+        """The slot of each shown value."""
+        return np.repeat(np.arange(self.pairs.slots), np.diff(self.pairs.shown_starts))
+
+    def gains(self, same: Floats) -> tuple[Whole, Whole]:
+        """What each pair is worth, and what it is worth to differ from each shown value.
+
+        Args:
+            same: Chance of each level for two values of one person, slots x levels.
+        """
+        slot = self.slot_of_shown
+        nats = np.log(np.maximum(same[slot], _LEAST)) - np.log(np.maximum(self.chance, _LEAST))
+        whole = np.rint(nats * GRID).astype(np.int64)
+        different = whole[np.arange(len(slot)), self.counts[slot]]
+        return whole[self.pairs.shown_of_pairs, self.level], different
+
+    def of(self, known: NDArray[np.int32], shown: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The level of values beside each other, given their places; -1 where there is none.
+
+        Args:
+            known: Places of known values, slots x pairs.
+            shown: Places of shown values, likewise.
+        """
+        number = self.pairs.find(known, shown)
+        level = np.broadcast_to(self.counts[: len(known), None], known.shape).copy()
+        level[number >= 0] = self.level[number[number >= 0]]
+        return np.where((known == GAP) | (shown < 0), -1, level)
+
+
+def levels_of(
+    pairs: ValuePairs, level: NDArray[np.int8], counts: Whole, held: Whole, known: Whole
+) -> Levels:
+    """Levels, with how often each occurs by chance.
+
+    Args:
+        pairs: The pairs of similar values.
+        level: That of each pair.
+        counts: How many levels each slot has.
+        held: How many known rows hold each known value.
+        known: How many known rows hold anything, by slot.
+    """
+    most = int(counts.max(initial=0)) + 1
+    at = pairs.shown_of_pairs * most + level
+    found = np.bincount(at, held[pairs.places], len(pairs.shown) * most).reshape(-1, most)
+    slot = np.repeat(np.arange(pairs.slots), np.diff(pairs.shown_starts))
+    rows = np.arange(len(slot))
+    found[rows, counts[slot]] = np.maximum(known[slot] - found.sum(axis=1), 0)
+    # A level that nobody else has is not impossible: each is given a part of one more row.
+    usual = np.array([found[slot == one].sum(axis=0) for one in range(pairs.slots)])
+    usual /= np.maximum(usual.sum(axis=1, keepdims=True), 1)
+    chance = (found + usual[slot]) / (known[slot, None] + 1)
+    return Levels(pairs, level, counts, chance)
+
+
+def from_pairs(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Floats:
+    """Chances of levels, from pairs of rows that are known to be of one person.
+
+    Args:
+        levels: Tells levels.
+        known: Known rows.
+        shown: The anonymous row of each.
+    """
+    found = levels.of(levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown))
+    return _chances(levels, found[:, :, None], np.ones((len(shown), 1)))
+
+
+def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Floats:
+    """Chances of levels, from rows of whom nobody knows who is who.
+
+    Each target is of one of the known rows, all alike before anything is seen, or of none.
+
+    Args:
+        levels: Tells levels.
+        known: Known rows, in an order that does not hang on who they are.
+        shown: Some anonymous rows, likewise.
+    """
+    same = _at_first(levels)
+    rows, targets = levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown)
+    present = 0.5
+    for _ in range(_ROUNDS):
+        best = best_rows(levels.pairs, *levels.gains(same), known, shown, CANDIDATES)
+        # Slots x targets x candidates.
+        beside = levels.of(
+            rows[:, best.ravel()], np.repeat(targets, best.shape[1], axis=1)
+        ).reshape(-1, *best.shape)
+        chance = _chance_of(levels, beside, targets)
+        for _ in range(_STEPS):
+            ratio = _ratio(same, beside, chance)
+            weight = ratio * present / len(known)
+            weight = weight / (1 - present + weight.sum(axis=1, keepdims=True))
+            present = float(np.clip(weight.sum() / len(shown), 0.01, 0.999))
+            same = _chances(levels, beside, weight)
+    return same
+
+
+def _at_first(levels: Levels) -> Floats:
+    """Chances before anything was learned: mostly the same, else rather near than not."""
+    same = np.zeros((levels.pairs.slots, levels.chance.shape[1]))
+    for slot, count in enumerate(levels.counts.tolist()):
+        left = 1.0
+        for level in range(count):
+            same[slot, level] = left * (_START if level == 0 else _SPREAD / (count - 1))
+            left -= same[slot, level] if level == 0 else 0
+        same[slot, count] = 1 - same[slot, :count].sum()
+    return same
+
+
+def _chance_of(levels: Levels, beside: Whole, targets: NDArray[np.int32]) -> Floats:
+    """How often each of these levels occurs by chance beside what is shown."""
+    return np.asarray(levels.chance[np.maximum(targets[:, :, None], 0), np.maximum(beside, 0)])
+
+
+def _ratio(same: Floats, beside: Whole, chance: Floats) -> Floats:
+    """How much likelier each pair of rows is if it is of one person."""
+    slots = np.arange(len(beside))[:, None, None]
+    nats = np.log(np.maximum(same[slots, np.maximum(beside, 0)], _LEAST)) - np.log(
+        np.maximum(chance, _LEAST)
+    )
+    return np.asarray(np.exp(np.clip(np.where(beside < 0, 0, nats).sum(axis=0), -200, 200)))
+
+
+def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
+    """Chances of levels, from weighted pairs; nearer levels never speak less for one person."""
+    most = levels.chance.shape[1]
+    slot = levels.slot_of_shown
+    same = np.zeros((len(levels.counts), most))
+    for one, count in enumerate(levels.counts.tolist()):
+        seen = beside[one] >= 0
+        found = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
+        usual = (
+            levels.chance[slot == one].mean(axis=0)[: count + 1]
+            if (slot == one).any()
+            else np.full(count + 1, 1 / (count + 1))
+        )
+        found = found + _PRIOR * usual
+        same[one, : count + 1] = _falling(found / found.sum(), usual)
+    return same
+
+
+def _falling(same: Floats, usual: Floats) -> Floats:
+    """The nearest chances whose ratio to the usual ones never rises from level to level."""
+    merged: list[list[float]] = []  # chance, usual chance, number of levels
+    for one, other in zip(same.tolist(), usual.tolist(), strict=True):
+        merged.append([one, max(other, _LEAST), 1])
+        while len(merged) > 1 and merged[-2][0] * merged[-1][1] < merged[-1][0] * merged[-2][1]:
+            last = merged.pop()
+            merged[-1] = [a + b for a, b in zip(merged[-1], last, strict=True)]
+    ratios = np.repeat(
+        [one / other for one, other, _ in merged], [int(each) for *_, each in merged]
+    )
+    return np.asarray(ratios * np.maximum(usual, _LEAST))
