@@ -346,10 +346,14 @@ def test_a_study_of_rows_without_names_refuses_it():
 
 
 def test_two_tables_tell_it_what_tokens_stand_for():
-    names = ["jane", "john", "mary", "ines"], ["jan", "jon", "marie", "ines"]
-    towns = ["rome", "oslo", "a=b", "bern"], ["rom", "oslo", "a = b", "bern"]
+    names = [
+        [*NAMES, "wilhelmine", "augusta", "ferdinand"],
+        ["maria", "petr", "anneliese", "wolfgng", "brigite", "johann", "kathrina", "wilhelmina",
+         "augusta", "ferdnand"],
+    ]  # fmt: skip
+    towns = [["berlin", "a=b", "hamburg", "bremen", "potsdam"] * 2] * 2
     here, there = (
-        {"id": [1, 2, 3, 4], "first name": name, "town=": town}
+        {"id": [*range(10)], "first name": name, "town=": town}
         for name, town in zip(names, towns, strict=True)
     )
     found = rr.link(

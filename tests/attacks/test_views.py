@@ -76,11 +76,16 @@ def test_attacks_ask_for_blocks_of_rows_only(name, panel):
         pytest.skip("it needs a panel")
     seen = REVEALED if name == "full-information" else SEEN
     one, other = (
-        attack_named(name).fit(View.of(some, release=API, panel=some if panel else None))
+        attack_named(name).fit(view_of(some, panel=some if panel else None))
         for some in (seen, elsewhere(seen))
     )
     rows = seen.true_rows
     np.testing.assert_array_equal(one.of(rows, seen.anonymous), other.of(rows, seen.anonymous))
+
+
+def view_of(seen, **besides):
+    """What an attack may fit on, with the release and values behind tokens."""
+    return View.of(seen, release=API, labels=np.arange(12), **besides)
 
 
 def test_a_view_says_what_its_rows_are():

@@ -1,5 +1,6 @@
 """Every release, attack, score, engine and analysis of the package keeps its promises."""
 
+import numpy as np
 import pytest
 from tests.conformance import discovery
 
@@ -40,6 +41,7 @@ def fitted(name):
         "release": RELEASE,
         "panel": observe(RELEASE, OTHERS, targets=60, seed=2),
         "population": PEOPLE.interests,
+        "labels": np.arange(12),
     }
     besides = {need: have[need] for need in attack.needs if need in have}
     try:

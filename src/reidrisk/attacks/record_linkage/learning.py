@@ -11,7 +11,7 @@ from reidrisk.scores.protocol import GRID
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-CANDIDATES = 30
+_CANDIDATES = 30
 """Known rows beside each target from which EM learns: the best by what was learned before."""
 
 _ROUNDS, _STEPS = 3, 30
@@ -19,8 +19,9 @@ _START = 0.85
 """Chance at first that the values of one person are the same."""
 _SPREAD = 0.7
 """Chance at first that they are of a level, if they are not of one before it."""
-_PRIOR = 1.0
-"""Pairs of one person that are assumed before any was seen, in all levels of a slot."""
+_PRIOR = 5.0
+"""Pairs of one person that are assumed before any was seen, alike to what is assumed at first: of
+a handful of rows, EM would believe anything."""
 _LEAST = 1e-9
 
 
@@ -111,7 +112,7 @@ def from_pairs(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.int
 def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Floats:
     """Chances of levels, from rows of whom nobody knows who is who.
 
-    Each target is of one of the known rows, all alike before anything is seen, or of none.
+    Each target is of one of the known rows, all alike before anything is seen.
 
     Args:
         levels: Tells levels.
@@ -120,20 +121,20 @@ def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]
     """
     same = _at_first(levels)
     rows, targets = levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown)
-    present = 0.5
     for _ in range(_ROUNDS):
-        best = best_rows(levels.pairs, *levels.gains(same), known, shown, CANDIDATES)
+        best = best_rows(levels.pairs, *levels.gains(same), known, shown, _CANDIDATES)
         # Slots x targets x candidates.
         beside = levels.of(
             rows[:, best.ravel()], np.repeat(targets, best.shape[1], axis=1)
         ).reshape(-1, *best.shape)
+        # One more candidate stands for all other known rows: they are taken to differ everywhere.
+        others = np.where(targets >= 0, levels.counts[: len(targets), None], -1)[:, :, None]
+        beside = np.concatenate([beside, others], axis=2)
+        times = np.append(np.ones(best.shape[1]), len(known) - best.shape[1])
         chance = _chance_of(levels, beside, targets)
         for _ in range(_STEPS):
-            ratio = _ratio(same, beside, chance)
-            weight = ratio * present / len(known)
-            weight = weight / (1 - present + weight.sum(axis=1, keepdims=True))
-            present = float(np.clip(weight.sum() / len(shown), 0.01, 0.999))
-            same = _chances(levels, beside, weight)
+            weight = times * _ratio(same, beside, chance)
+            same = _chances(levels, beside, weight / weight.sum(axis=1, keepdims=True))
     return same
 
 
@@ -167,7 +168,7 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
     """Chances of levels, from weighted pairs; nearer levels never speak less for one person."""
     most = levels.chance.shape[1]
     slot = levels.slot_of_shown
-    same = np.zeros((len(levels.counts), most))
+    same = _PRIOR * _at_first(levels)
     for one, count in enumerate(levels.counts.tolist()):
         seen = beside[one] >= 0
         found = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
@@ -176,7 +177,7 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
             if (slot == one).any()
             else np.full(count + 1, 1 / (count + 1))
         )
-        found = found + _PRIOR * usual
+        found = found + same[one, : count + 1]
         same[one, : count + 1] = _falling(found / found.sum(), usual)
     return same
 

@@ -17,7 +17,7 @@ from reidrisk.core.parallel import listen
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-LevelNumbers = NDArray[np.int8]
+_LevelNumbers = NDArray[np.int8]
 
 LEVELS = {
     Content.NAMES: ("one letter", "very near", "near", "alike", "initial", "somewhat alike"),
@@ -74,11 +74,11 @@ class Pairs(NamedTuple):
 
     known: Whole
     shown: Whole
-    level: LevelNumbers
+    level: _LevelNumbers
 
 
 @dataclass(frozen=True, eq=False)
-class Similar:
+class _Similar:
     """The similar pairs of a column.
 
     Attributes:
@@ -98,7 +98,7 @@ class Similar:
         return FIRST + len(LEVELS[self.content])
 
 
-def similar(known: Sequence[str], shown: Sequence[str]) -> Similar:
+def similar(known: Sequence[str], shown: Sequence[str]) -> _Similar:
     """All similar pairs of the values of a column, equal ones among them.
 
     Args:
@@ -115,7 +115,7 @@ def similar(known: Sequence[str], shown: Sequence[str]) -> Similar:
     here, there = _Spellings.of(known, content), _Spellings.of(shown, content)
     found, lost = _COMPARE[content](here.values, there.values)
     pairs = _of_spellings(found, here, there, known, shown)
-    return Similar(content, pairs, lost[: FIRST + len(LEVELS[content])])
+    return _Similar(content, pairs, lost[: FIRST + len(LEVELS[content])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _each(places: Whole, among: _Spellings) -> tuple[Whole, Whole]:
 _Found: TypeAlias = tuple[Pairs, Floats]
 """Pairs, and what share of those of each level is lost."""
 
-_Rate: TypeAlias = Callable[[list[str], list[str]], LevelNumbers]
+_Rate: TypeAlias = Callable[[list[str], list[str]], _LevelNumbers]
 """The level of each pair of values beside each other; -1 where they are different."""
 
 _Places: TypeAlias = Iterable[tuple[Whole, Whole]]
@@ -200,7 +200,7 @@ def _names(known: list[str], shown: list[str]) -> _Found:
     return _rated(known, shown, places, _rate_names, everything=everything)
 
 
-def _rate_names(known: list[str], shown: list[str]) -> LevelNumbers:
+def _rate_names(known: list[str], shown: list[str]) -> _LevelNumbers:
     from rapidfuzz.distance import OSA, JaroWinkler  # noqa: PLC0415
     from rapidfuzz.process import cpdist  # noqa: PLC0415
 
@@ -234,7 +234,7 @@ def _codes(known: list[str], shown: list[str]) -> _Found:
     return _rated(known, shown, places, _rate_codes, everything=everything)
 
 
-def _rate_codes(known: list[str], shown: list[str]) -> LevelNumbers:
+def _rate_codes(known: list[str], shown: list[str]) -> _LevelNumbers:
     from rapidfuzz.distance import OSA  # noqa: PLC0415
     from rapidfuzz.process import cpdist  # noqa: PLC0415
 
@@ -270,7 +270,7 @@ def _parts_of_date(value: str) -> list[str]:
     return [f"{year}{month}..", f"{year}..{day}", f"....{month}{day}", swapped]
 
 
-def _rate_dates(known: list[str], shown: list[str]) -> LevelNumbers:
+def _rate_dates(known: list[str], shown: list[str]) -> _LevelNumbers:
     from rapidfuzz.distance import OSA  # noqa: PLC0415
     from rapidfuzz.process import cpdist  # noqa: PLC0415
 

@@ -66,18 +66,10 @@ _DATES = (
 _YEARS = range(1800, 2101)
 
 
-def as_date(value: str) -> Date | None:
+def _as_date(value: str) -> Date | None:
     """Year and two numbers for month and day, in whatever order they are written; None if none.
 
     A month of 13 is left as it is: typing errors make such dates.
-
-    Args:
-        value: As the table has it.
-
-    Example:
-        >>> from reidrisk.attacks.record_linkage.values import as_date
-        >>> as_date("19671305"), as_date("5.3.1967"), as_date("1967-03-05"), as_date("4711")
-        ((1967, 13, 5), (1967, 3, 5), (1967, 3, 5), None)
     """
     for pattern, order in _DATES:
         if found := pattern.fullmatch(value.strip()):
@@ -87,7 +79,7 @@ def as_date(value: str) -> Date | None:
 
 
 def _is_date(value: str) -> bool:
-    date = as_date(value)
+    date = _as_date(value)
     return date is not None and date[0] in _YEARS and 1 <= min(date[1:]) <= max(date[1:]) <= 31  # noqa: PLR2004
 
 
@@ -140,7 +132,7 @@ def written(value: str, content: Content) -> str:
     """
     if content is Content.NUMBERS and (number := as_number(value)) is not None:
         return repr(int(number) if number == int(number) else number)
-    if content is Content.DATES and (date := as_date(value)) is not None:
+    if content is Content.DATES and (date := _as_date(value)) is not None:
         return "{:04}{:02}{:02}".format(*date)
     plain = normalised(value)
     return plain.replace(" ", "") if content is Content.CODES else plain
