@@ -171,13 +171,13 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
     same = _PRIOR * _at_first(levels)
     for one, count in enumerate(levels.counts.tolist()):
         seen = beside[one] >= 0
-        found = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
+        counted = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
         usual = (
             levels.chance[slot == one].mean(axis=0)[: count + 1]
             if (slot == one).any()
             else np.full(count + 1, 1 / (count + 1))
         )
-        found = found + same[one, : count + 1]
+        found = same[one, : count + 1] + counted
         same[one, : count + 1] = _falling(found / found.sum(), usual)
     return same
 
