@@ -19,7 +19,7 @@ def test_the_real_executable_tells_the_story(tmp_path):
     for words in (
         ("synth", "topics", "--users", "1k", "--epochs", "2", "--seed", "1", "-o", people),
         ("release", "topics", people, "--targets", "200", "-o", seen),
-        ("attack", seen, "--attack", "hamming", "--attack", "weighted-hamming", "-o", result),
+        ("attack", seen, "-o", result),
         ("gate", result, "--max-risk", "100%"),
     ):
         done = (run if words[0] in {"synth", "gate"} else call)(*words)
@@ -168,7 +168,8 @@ def test_link_compares_baskets_and_counts_who_is_in_one_table_only(tmp_path):
     assert done.returncode == 0, done.stderr
     # Tea alone is held by a and b alike.
     assert risks(file) == {
-        "overlap": 3 / 4, "rarity-overlap": 3 / 4, "cosine": 1.0, "cosine-csls": 1.0,
+        "overlap": 3 / 4, "rarity-overlap": 3 / 4, "polya": 3 / 4, "size-adjusted": 1.0,
+        "cosine": 1.0, "cosine-csls": 1.0,
     }  # fmt: skip
     assert "baskets, without an order" in done.stdout
     told = " ".join(done.stdout.split())
@@ -287,7 +288,7 @@ def test_the_default_attacks_do_not_flatter(own, tmp_path):
         assert call("link", *words, "-o", tmp_path / "r.json").returncode == 0
         return [risk.attack for risk in Result.load(tmp_path / "r.json").risks]
 
-    usual = ["overlap", "rarity-overlap", "repetition", "cosine", "cosine-csls"]
+    usual = ["overlap", "rarity-overlap", "repetition", "polya", "cosine", "cosine-csls"]
     assert names(*own) == ["hamming", *usual]
     own[0].write_text(own[0].read_text().replace("x;x", "x;"))
     assert names(*own) == ["gaps", "hamming", *usual]

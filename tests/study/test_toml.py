@@ -79,7 +79,8 @@ def test_two_tables_are_a_source(tmp_path):
     text = '[people]\nkind = "linked"\nknown = "known.csv"\nanonymous = "anonymous.csv"\n'
     file = study_file(text, folder=tmp_path)
     assert (file.source.users, file.study.release) == (3, None)
-    names = ["gaps", "hamming", "overlap", "rarity-overlap", "repetition", "cosine", "cosine-csls"]
+    names = ["gaps", "hamming", "overlap", "rarity-overlap", "repetition", "polya"]
+    names += ["cosine", "cosine-csls"]
     assert [attack.name for attack in file.study.attacks] == names
     assert set(file.inputs) == {"known.csv", "anonymous.csv"}
     shown = study_file('targets = "all"\n' + text + "[release]\ntop = 1\n", folder=tmp_path)
