@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.matches import ABSENT, NOBODY, UNCOUNTED, Matches, Wanted, up_to_rank
 from reidrisk.core.observations import Observations, Tokens
-from reidrisk.core.parallel import Number, kernel, listen
+from reidrisk.core.parallel import Array, Number, kernel, listen
 from reidrisk.engines.bitmaps import ROWS_PER_SCAN
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.true_scores import true_scores
@@ -179,6 +179,24 @@ def threshold(kept: Kept, target: int) -> Number:
     if kept.above[target] < kept.most_above:
         return min(lowest, kept.true_score[target])
     return lowest
+
+
+@kernel
+def thresholds(kept: Kept, first: int, stop: int, lowest: Array) -> None:
+    """The thresholds of some targets: a loop takes less than a call for each.
+
+    Args:
+        kept: What is kept of all targets.
+        first: The first of them.
+        stop: The one behind the last.
+        lowest: Where to write them, by target.
+    """
+    listed = kept.best_scores.shape[1]
+    for target in range(first, stop):
+        score = kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
+        if kept.above[target] < kept.most_above and kept.true_score[target] < score:
+            score = kept.true_score[target]
+        lowest[target] = score
 
 
 @kernel

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Work
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.core.parallel import Array, Number, kernel
+from reidrisk.core.parallel import Array, Number, inlined, kernel
 from reidrisk.core.rows import (
     BagRows,
     Kind,
@@ -32,7 +32,7 @@ from reidrisk.core.rows import (
 from reidrisk.engines import plan
 from reidrisk.engines.cost_model import Evidence, Search
 from reidrisk.engines.protocol import Engine, Room
-from reidrisk.engines.pruning import Kept, keep, offer, threshold
+from reidrisk.engines.pruning import Kept, keep, offer, threshold, thresholds
 from reidrisk.engines.strategies import definition
 from reidrisk.scores import GRID, CosineWeights, OverlapWeights, TokenWeights, first_shown
 from reidrisk.scores.cosine import lengths as lengths_of
@@ -44,10 +44,14 @@ _SHORT, _SHORT_OF_FEW_TOKENS, _FEW_TOKENS = 2, 4, 1 << 12
 _BITS = 64
 _BYTES, _VALUES = 8, 256
 _LANES = 64  # targets whose sums are compared by one vectorised loop
-_ROWS_PER_STEP = 256  # rows of about equal length, for which one bound on the cosine holds
+# Rows for which targets ask together: the first of them, and for cosines the most, which are of
+# about equal length, so that one bound holds for all.
+_FIRST_ROWS, _ROWS_PER_STEP = 16, 256
+# Sums are cleared one by one if so many times fewer were added to than there are.
+_CLEAR = 4
 _SAFE = 1 - 1e-9  # leaves far more room than the rounding of a cosine takes
 _GRID = 2.0**40
-_LEAST, _NEVER = -(2**61), 2**61  # so that sums with them stay within 64 bits
+_LEAST = -(2**61)  # so that sums with it stay within 64 bits
 _ODD = np.uint64(0x5555555555555555)
 _PAIRS = np.uint64(0x3333333333333333)
 _FOURS = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -76,15 +80,32 @@ class _Inverted(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """The sums that targets ask for, and their frequent tokens, in blocks of lanes.
+    """What targets ask for, what a row has given them so far, and lists of targets.
 
-    `of_all` is the lowest sum over all common tokens that may matter; `of_rare` the lowest over
-    rare tokens, assuming that all frequent tokens of the target are in common.
+    Attributes:
+        sums: Of rare tokens in common with a row, and the lowest that is noticed, targets x 2: side
+            by side, since both are looked at together.
+        of_all: The lowest sum over all common tokens that may matter.
+        frequent: How many frequent tokens may be enough alone; one more than all if none are.
+        row: The last row in which the sum of a target was noticed.
+        noticed: Targets that are noticed in a row.
+        listed: Targets for whom frequent tokens may be enough, in blocks of lanes.
+        masks: The frequent tokens of these.
+        bits: How many of them it takes at least.
+        least: The fewest that it takes in a block.
+        found: Blocks in which a row has enough of them for some target.
     """
 
+    sums: NDArray[np.int64]
     of_all: NDArray[np.int64]
-    of_rare: NDArray[np.int64]
+    frequent: NDArray[np.int64]
+    row: NDArray[np.int64]
+    noticed: NDArray[np.int64]
+    listed: NDArray[np.int64]
     masks: NDArray[np.uint64]
+    bits: NDArray[np.uint64]
+    least: NDArray[np.uint64]
+    found: NDArray[np.int64]
 
 
 def search(
@@ -131,7 +152,7 @@ def _are_short(observations: Observations) -> bool:
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
     """Memory of the index while it is made, and of what each thread keeps of targets and tokens."""
     targets, tokens = len(observations.anonymous), observations.tokens
-    per_thread = targets * (80 + 16 * wanted.by_listing.list_best) + 8 * tokens
+    per_thread = targets * (128 + 16 * wanted.by_listing.list_best) + 8 * tokens
     return 48 * int(observations.anonymous.size) + 25 * tokens + room.threads * per_thread
 
 
@@ -362,55 +383,133 @@ def _look_up(values: Array, starts: Array, first_row: int, targets: _Inverted, k
     A row may hold a token several times, and free places. For cosines, rows are sorted by length:
     the bound of a step is that of its shortest row.
     """
-    count, rows = kept.best.shape[0], starts.shape[0] - 1
+    rows, count = starts.shape[0] - 1, kept.best.shape[0]
     last = np.full(targets.gain.shape[0], -1, np.int64)
     lengths = _row_lengths(values, starts, targets, last)
     order = np.argsort(lengths) if targets.lengths.shape[0] > 0 else np.arange(rows)
     asked = _Asked(*_nobody_asks(count))
-    rows_per_step = _ROWS_PER_STEP if targets.lengths.shape[0] > 0 else max(rows, 1)
-    sums = np.zeros(asked.masks.size, np.int64)
-    by_block, bits = sums.reshape(asked.masks.shape), np.empty(_LANES, np.uint64)
-    for step in range(0, rows, rows_per_step):
-        shortest = lengths[order[step]]
-        for target in range(count):
-            _ask(asked, kept, targets, target, shortest)
-        for place in range(step, min(step + rows_per_step, rows)):
+    most_of_step = _ROWS_PER_STEP if targets.lengths.shape[0] > 0 else max(rows, 1)
+    step, rows_of_step = 0, _FIRST_ROWS
+    while step < rows:
+        stop, shortest = min(step + rows_of_step, rows), lengths[order[step]]
+        _ask(asked, kept, targets, 0, count, shortest)
+        blocks = _list_targets(asked, targets)
+        for place in range(step, stop):
             row = order[place]
-            sums[:] = 0
-            mask = _add_up(values, starts, row, targets, last, sums)
-            for block in range(asked.masks.shape[0]):
-                # Most blocks of targets end here, before their bits are counted.
-                if not _any_enough(by_block, asked.of_rare, block):
-                    continue
-                _count_bits(asked.masks, mask, block, bits)
+            length, number = lengths[row], first_row + row
+            mask, noticed, added = _add_up(values, starts, row, targets, last, asked)
+            for index in range(noticed):
+                target = asked.noticed[index]
+                both = _size(targets.masks[target] & mask)
+                # Most of those that are noticed end here: calls take longer than looks.
+                if asked.sums[target, 0] + targets.of_bits[both] >= asked.of_all[target]:
+                    total = asked.sums[target, 0]
+                    _consider(kept, targets, target, total, mask, length, number)
+                    _ask(asked, kept, targets, target, target + 1, shortest)
+            for index in range(_find_blocks(asked, blocks, mask)):
+                block = asked.found[index]
                 for lane in range(_LANES):
-                    total = by_block[block, lane]
-                    if total + targets.of_bits[bits[lane]] < asked.of_all[block, lane]:
+                    target, bits = asked.listed[block, lane], asked.bits[block, lane]
+                    if _size(asked.masks[block, lane] & mask) < bits or asked.row[target] == row:
                         continue
-                    target = block * _LANES + lane
-                    _consider(kept, targets, target, total, mask, lengths[row], first_row + row)
-                    _ask(asked, kept, targets, target, shortest)
+                    total = asked.sums[target, 0]
+                    _consider(kept, targets, target, total, mask, length, number)
+                    _ask(asked, kept, targets, target, target + 1, shortest)
+                    asked.bits[block, lane] = np.uint64(asked.frequent[target])
+            _clear(values, starts, row, targets, asked, added)
+        step, rows_of_step = stop, min(2 * rows_of_step, most_of_step)
 
 
 @kernel
 def _nobody_asks(count: int) -> Number:
-    """Arrays for what targets ask for; lanes behind the last target ask for the impossible."""
-    shape = (-(-count // _LANES), _LANES)
-    return np.full(shape, _NEVER), np.full(shape, _NEVER), np.zeros(shape, np.uint64)
+    """Arrays for what targets ask for, before they ask."""
+    blocks = -(-count // _LANES)
+    return (
+        np.zeros((count, 2), np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.full(count, -1, np.int64),
+        np.empty(count, np.int64),
+        np.zeros((blocks, _LANES), np.int64),
+        np.zeros((blocks, _LANES), np.uint64),
+        np.zeros((blocks, _LANES), np.uint64),
+        np.zeros(blocks, np.uint64),
+        np.empty(blocks, np.int64),
+    )
 
 
 @kernel
-def _ask(asked: _Asked, kept: Kept, targets: _Inverted, target: int, shortest: float) -> None:
-    """Ask for the lowest sums that may matter; for a cosine, to a row of the shortest length."""
-    score = max(threshold(kept, target), _LEAST)
-    if targets.lengths.shape[0] > 0 and score > 0:
-        # A cosine is the sum over both lengths; half a step of the grid may have been rounded up.
-        share = (np.float64(score) - 1) / _GRID * _SAFE
-        score = np.int64(share * (shortest * targets.lengths[target]))
-    block, lane = target // _LANES, target % _LANES
-    asked.of_all[block, lane] = score
-    asked.of_rare[block, lane] = score - targets.worth[target]
-    asked.masks[block, lane] = targets.masks[target]
+def _ask(
+    asked: _Asked, kept: Kept, targets: _Inverted, first: int, stop: int, shortest: float
+) -> None:
+    """Some targets ask for the lowest sums that may matter to them.
+
+    For a cosine that depends on the length of the shortest row.
+    """
+    thresholds(kept, first, stop, asked.of_all)
+    for target in range(first, stop):
+        score = max(asked.of_all[target], _LEAST)
+        if targets.lengths.shape[0] > 0 and score > 0:
+            # A cosine is the sum over both lengths; half a step of the grid may have been added.
+            share = (np.float64(score) - 1) / _GRID * _SAFE
+            score = np.int64(share * (shortest * targets.lengths[target]))
+        asked.of_all[target] = score
+        # Without rare tokens in common there is nothing to notice: such targets are listed.
+        asked.sums[target, 1] = max(score - targets.worth[target], 1)
+        bits = _BITS + 1
+        if score <= targets.worth[target]:
+            bits = 0
+            while targets.of_bits[bits] < score:
+                bits += 1
+        asked.frequent[target] = bits
+
+
+@kernel
+def _list_targets(asked: _Asked, targets: _Inverted) -> Number:
+    """List the targets for whom frequent tokens may be enough, those who need few of them first.
+
+    Returns:
+        How many blocks the list has.
+    """
+    starts = np.zeros(_BITS + 3, np.int64)
+    for bits in asked.frequent:
+        starts[bits + 1] += 1
+    for bits in range(_BITS + 1):
+        starts[bits + 1] += starts[bits]
+    blocks = -(-starts[_BITS + 1] // _LANES)
+    # Lanes behind the last target ask for the impossible.
+    asked.bits[:blocks] = np.uint64(_BITS + 1)
+    for target in range(asked.frequent.shape[0]):
+        bits = asked.frequent[target]
+        if bits <= _BITS:
+            block, lane = starts[bits] // _LANES, starts[bits] % _LANES
+            starts[bits] += 1
+            asked.listed[block, lane] = target
+            asked.masks[block, lane] = targets.masks[target]
+            asked.bits[block, lane] = np.uint64(bits)
+    for block in range(blocks):
+        asked.least[block] = asked.bits[block, 0]
+    return blocks
+
+
+@kernel
+def _find_blocks(asked: _Asked, blocks: int, mask: Number) -> Number:
+    """Find the blocks in which a row has enough frequent tokens for some target; return how many.
+
+    A loop in one function, since a call for each block would take longer than the block.
+    """
+    count, most = 0, _size(mask)
+    for block in range(blocks):
+        # Later blocks take no fewer.
+        if asked.least[block] > most:
+            break
+        found = False
+        for lane in range(_LANES):
+            found |= _size(asked.masks[block, lane] & mask) >= asked.bits[block, lane]
+        if found:
+            asked.found[count] = block
+            count += 1
+    return count
 
 
 @kernel
@@ -433,52 +532,82 @@ def _row_lengths(values: Array, starts: Array, targets: _Inverted, last: Array) 
 
 @kernel
 def _add_up(
-    values: Array, starts: Array, row: int, targets: _Inverted, last: Array, sums: Array
+    values: Array, starts: Array, row: int, targets: _Inverted, last: Array, asked: _Asked
 ) -> Number:
-    """Add up rare tokens shared with each target; return the frequent tokens of the row as bits.
+    """Add up rare tokens shared with each target, and notice those who get enough.
 
     `last[token]` is the last row that held a token: so a repeated token counts once, without
-    clearing anything between rows.
+    clearing anything between rows. Negative gains come last: before, a sum only grows.
+
+    Returns:
+        The frequent tokens of the row as bits, how many targets are noticed, how often a gain was
+        added.
     """
-    mask = np.uint64(0)
+    mask, noticed, added, losses = np.uint64(0), 0, 0, False
     for place in range(starts[row], starts[row + 1]):
         token = np.int64(values[place])
         if token < 0 or last[token] == row:
             continue
-        last[token] = row
         if targets.bit[token] >= 0:
             mask |= np.uint64(1) << np.uint64(targets.bit[token])
+        elif targets.gain[token] < 0:
+            losses = True
             continue
-        gain = targets.gain[token]
-        for holder in range(targets.starts[token], targets.starts[token + 1]):
-            sums[targets.holders[holder]] += gain
-    return mask
+        else:
+            noticed = _add_token(targets, token, row, asked, noticed)
+            added += targets.starts[token + 1] - targets.starts[token]
+        last[token] = row
+    if losses:
+        for place in range(starts[row], starts[row + 1]):
+            token = np.int64(values[place])
+            if token >= 0 and last[token] != row:
+                last[token] = row
+                _add_token(targets, token, row, asked, noticed)
+                added += targets.starts[token + 1] - targets.starts[token]
+    return mask, noticed, added
+
+
+@inlined
+def _add_token(
+    targets: _Inverted, token: Number, row: int, asked: _Asked, noticed: Number
+) -> Number:
+    """Add the gain of a rare token to the sums of its holders; return how many are noticed now."""
+    gain = targets.gain[token]
+    for place in range(targets.starts[token], targets.starts[token + 1]):
+        target = targets.holders[place]
+        total = asked.sums[target, 0] + gain
+        asked.sums[target, 0] = total
+        if total >= asked.sums[target, 1] and asked.row[target] != row:
+            asked.row[target] = row
+            asked.noticed[noticed] = target
+            noticed += 1
+    return noticed
 
 
 @kernel
-def _any_enough(sums: Array, needed: Array, block: int) -> bool:
-    """Whether any sum of a block of targets could matter."""
-    found = False
-    for lane in range(_LANES):
-        found |= sums[block, lane] >= needed[block, lane]
-    return found
+def _clear(
+    values: Array, starts: Array, row: int, targets: _Inverted, asked: _Asked, added: int
+) -> None:
+    """Set the sums back to 0: those of the targets that share a token, if they are few."""
+    if _CLEAR * added > asked.of_all.shape[0]:
+        asked.sums[:, 0] = 0
+        return
+    for place in range(starts[row], starts[row + 1]):
+        token = np.int64(values[place])
+        if token >= 0 and targets.bit[token] < 0:
+            for holder in range(targets.starts[token], targets.starts[token + 1]):
+                asked.sums[targets.holders[holder], 0] = 0
 
 
-@kernel
-def _count_bits(masks: Array, mask: Number, block: int, bits: Array) -> None:
-    """Count the frequent tokens that a row and each target of a block have in common.
-
-    Counts set bits by adding neighbours, then pairs, then groups of four: vector code, unlike a
-    loop over bits.
-    """
-    for lane in range(_LANES):
-        word = masks[block, lane] & mask
-        word = (word & _ODD) + ((word >> np.uint64(1)) & _ODD)
-        word = (word & _PAIRS) + ((word >> np.uint64(2)) & _PAIRS)
-        word = (word & _FOURS) + ((word >> np.uint64(4)) & _FOURS)
-        word = word + (word >> np.uint64(8))
-        word = word + (word >> np.uint64(16))
-        bits[lane] = (word + (word >> np.uint64(32))) & np.uint64(127)
+@inlined
+def _size(word: Number) -> Number:
+    """How many bits are set, by adding neighbours, then pairs, then groups: vector code."""
+    word = (word & _ODD) + ((word >> np.uint64(1)) & _ODD)
+    word = (word & _PAIRS) + ((word >> np.uint64(2)) & _PAIRS)
+    word = (word & _FOURS) + ((word >> np.uint64(4)) & _FOURS)
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    return (word + (word >> np.uint64(32))) & np.uint64(127)
 
 
 @kernel
