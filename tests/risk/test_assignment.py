@@ -1,6 +1,8 @@
 """Everybody is named at once: against all assignments, guessing, and one target at a time."""
 
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from reidrisk import LocalEngine, Observations, ReferenceEngine, TopicsApi, data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.estimates import mean_of_credits
 from reidrisk.risk import fitted, measure, measure_assignment, measure_guesses
+from reidrisk.risk._crossfit import halves_of
 
 API = TopicsApi(topics=60)
 PEOPLE = data.synthetic_topics(users=400, topics=60, epochs=8, seed=1)
@@ -162,3 +165,33 @@ def test_it_is_said_in_words():
     assert str(measure_assignment(SEEN, WeightedHamming(API))).splitlines()[0] == (
         "weighted-hamming after 8 slots, 400 rows at once among 400 users"
     )
+
+
+@dataclass(frozen=True)
+class LearnsFromPairs:
+    """Counts slots that agree, and wants true pairs of other people."""
+
+    name: ClassVar[str] = "learns-from-pairs"
+    knows: ClassVar[str] = "the true pairs of half of the people"
+    assumes: ClassVar[str] = "Nothing."
+    likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ("anonymous", "panel")
+    crossfits: ClassVar[bool] = True
+
+    def fit(self, view):
+        assert len(view.panel.truth) < len(SEEN.truth)
+        return WeightedHamming(API).fit(replace(view, panel=None))
+
+
+def test_halves_that_know_each_others_pairs_are_named_apart():
+    """Neither takes rows from the other, since whoever attacks one half knows the other."""
+    found = measure_assignment(SEEN, LearnsFromPairs())
+    score, half, rights = fitted(WeightedHamming(API), SEEN), halves_of(SEEN), 0.0
+    for one in (0, 1):
+        mine = np.flatnonzero(half == one)
+        rights += measure_assignment(SEEN.only(mine), score).right.value * len(mine)
+    assert found.together == max(np.bincount(half))
+    assert found.right.value == pytest.approx(rights / len(half), abs=0.01)
+    assert found.right.trials == len(half)
+    curve = measure(SEEN, LearnsFromPairs())
+    assert found.alone == curve[8]

@@ -1,6 +1,7 @@
 """Measure an attacker who names everybody at once, and nobody twice."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -9,15 +10,24 @@ from numpy.typing import NDArray
 from reidrisk.attacks.protocol import View
 from reidrisk.core.assignments import largest_assignment
 from reidrisk.core.checks import whole_number
-from reidrisk.core.matches import NOBODY, Matches
+from reidrisk.core.matches import NOBODY, Matches, in_places
 from reidrisk.core.observations import Observations
 from reidrisk.core.parallel import over_blocks
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate, confidence, mean_of_credits
 from reidrisk.estimates.dependent import mean_of_dependent
-from reidrisk.risk.arguments import Floats, SearchEngine, Subject, fitted, one_length
+from reidrisk.risk._crossfit import is_refitted, refitted
+from reidrisk.risk.arguments import (
+    Fitted,
+    Floats,
+    SearchEngine,
+    Subject,
+    fitted,
+    one_length,
+)
 from reidrisk.risk.eligibility import assessable, something_shown
 from reidrisk.risk.records import Assignment
+from reidrisk.scores import Score
 
 KEEP_BEST = 50
 """Rows that are listed for each target. More find few true rows, and turn out more right ones."""
@@ -53,6 +63,9 @@ def measure_assignment(
     the mean over these orders. The interval allows for targets that are right and wrong together:
     see `estimates.mean_of_dependent`.
 
+    An attack that learns from the true pairs of half of the people names the other half at once,
+    and then the other way round.
+
     Args:
         seen: Who is compared with whom.
         attack: The attack; a `Fitted` one is not fitted again.
@@ -71,27 +84,56 @@ def measure_assignment(
     """
     most = KEEP_BEST if keep_best is None else whole_number("keep_best", keep_best, least=1)
     length, level = one_length(seen, slots), confidence(level)
-    subject, engine = fitted(attack, seen, view), LocalEngine() if engine is None else engine
+    engine = LocalEngine() if engine is None else engine
+    named, scores = _scores(seen, attack, view, length)
     seen, most = seen.prefix(length), min(most, seen.known.users)
     assessed, shown = assessable(seen), something_shown(seen)
-    found = engine.search(seen, subject.score, list_best=most, ranks=most)
-    rivals = _Rivals.of(found, seen.truth, assessed, shown)
-    if seen.strangers is not None:
-        others = seen.of_strangers()
-        met = engine.search(others, subject.score, list_best=most)
-        rivals = rivals.beside(met, something_shown(others))
-    interval = partial(mean_of_credits, level=level)
+    parts, places, rivals = [], [], []
+    for score, mine in scores:
+        some = seen.only(mine)
+        parts.append(engine.search(some, score, list_best=most, ranks=most))
+        places.append(mine)
+        own = _Rivals.of(parts[-1], some.truth, assessed[mine], shown[mine])
+        if seen.strangers is not None:
+            others = seen.of_strangers()
+            met = engine.search(others, score, list_best=most)
+            own = own.beside(_Rivals.of_strangers(met, something_shown(others)))
+        rivals.append(own)
+    found, interval = in_places(parts, places), partial(mean_of_credits, level=level)
     return Assignment(
-        attack=subject.attack.name,
+        attack=named,
         slots=seen.slots,
         users=seen.users,
-        together=len(rivals.rows),
+        together=max(len(one.rows) for one in rivals),
         listed=most,
         not_assessed=int((~assessed).sum()),
         recall=interval(found.credit_of(most)[assessed]),
         alone=interval(found.credit[assessed]),
-        right=rivals.right(level),
+        right=_right(rivals, seen.users, level),
     )
+
+
+def _scores(
+    seen: Observations, attack: Subject, view: View | None, length: int
+) -> tuple[str, Iterable[tuple[Score, NDArray[np.int64]]]]:
+    """The name of an attack and its scores, each with the targets that it may rate.
+
+    There are two if it learns from the true pairs of the other half of the people.
+    """
+    if isinstance(attack, Fitted) or not is_refitted(attack):
+        subject = fitted(attack, seen, view)
+        return subject.attack.name, [(subject.score, np.arange(len(seen.truth)))]
+    known = View.of(seen) if view is None else view
+    return attack.name, refitted(seen.prefix(length), attack, known)
+
+
+def _right(rivals: Sequence["_Rivals"], users: int, level: float) -> Estimate:
+    """The mean credit with its interval, of targets in parts that are named one after the other."""
+    apart = rivals[0]
+    for number, one in enumerate(rivals[1:], start=1):
+        # In each part all rows can be given out: they count as other rows.
+        apart = apart.beside(one.moved(number * users))
+    return apart.right(users, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,28 +169,46 @@ class _Rivals:
         rows, gains = found.best_rows[shown], _gains(found.best_scores[shown])
         return cls(rows, gains, truth[shown], judged[shown], luck)
 
-    def beside(self, met: Matches, shown: NDArray[np.bool_]) -> "_Rivals":
-        """The same with strangers of whom something was shown."""
+    @classmethod
+    def of_strangers(cls, met: Matches, shown: NDArray[np.bool_]) -> "_Rivals":
+        """Strangers of whom something was shown."""
         count = int(shown.sum())
+        return cls(
+            met.best_rows[shown], _gains(met.best_scores[shown]), np.full(count, NOBODY),
+            np.zeros(count, np.bool_), np.zeros(count),
+        )  # fmt: skip
+
+    def beside(self, other: "_Rivals") -> "_Rivals":
+        """All of both."""
         return _Rivals(
-            np.concatenate([self.rows, met.best_rows[shown]]),
-            np.concatenate([self.gains, _gains(met.best_scores[shown])]),
-            np.concatenate([self.truth, np.full(count, NOBODY)]),
-            np.concatenate([self.judged, np.zeros(count, np.bool_)]),
-            np.concatenate([self.luck, np.zeros(count)]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.gains, other.gains]),
+            np.concatenate([self.truth, other.truth]),
+            np.concatenate([self.judged, other.judged]),
+            np.concatenate([self.luck, other.luck]),
         )
 
-    def right(self, level: float) -> Estimate:
-        """The mean credit with its interval."""
+    def moved(self, rows: int) -> "_Rivals":
+        """The same with other numbers of all known rows."""
+        truth = np.where(self.truth == NOBODY, NOBODY, self.truth + rows)
+        return replace(self, rows=self.rows + rows, truth=truth)
+
+    def right(self, users: int, level: float) -> Estimate:
+        """The mean credit with its interval.
+
+        Args:
+            users: How many are known: rows that are the same but for so many are of one user.
+            level: Of the interval.
+        """
         orders = int(np.clip(_PLACED // len(self.rows), 1, _ORDERS))
         credits_ = np.mean([self._credit(number) for number in range(orders)], axis=0)[self.judged]
         groups = min(_GROUPS, len(credits_))
         if groups == 1:  # nobody else to depend on
             return mean_of_credits(credits_, level=level)
-        group, group_of_row = self._groups(groups)
+        group, group_of_user = self._groups(groups, users)
 
         def without(one: int, _: int) -> float:
-            return self._without(group == one, group_of_row[self.rows] == one)
+            return self._without(group == one, group_of_user[self.rows % users] == one)
 
         return mean_of_dependent(credits_, over_blocks(without, groups, 1), level=level)
 
@@ -162,15 +222,14 @@ class _Rivals:
         got = largest_assignment(self.rows, self.gains, order)
         return np.where(got == NOBODY, self.luck, got == self.truth)
 
-    def _groups(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The group of each rival and of each known row: people are put into groups at random."""
+    def _groups(self, count: int, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The group of each rival and of each known user: people are put into groups at random."""
         random, judged = np.random.default_rng(0), np.flatnonzero(self.judged)
         rivals = random.integers(count, size=len(self.rows))
         rivals[judged] = random.permutation(len(judged)) % count  # as many of them in each
-        last = max(int(self.rows.max()), int(self.truth.max()))
-        known = random.integers(count, size=last + 1)
+        known = random.integers(count, size=users)
         own = self.truth != NOBODY
-        known[self.truth[own]] = rivals[own]
+        known[self.truth[own] % users] = rivals[own]
         return rivals, known
 
     def _without(self, gone: NDArray[np.bool_], gone_rows: NDArray[np.bool_]) -> float:

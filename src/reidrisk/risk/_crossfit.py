@@ -18,6 +18,7 @@ from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.risk.arguments import SearchEngine
+from reidrisk.scores import Score
 
 HALVES = 2
 
@@ -61,20 +62,33 @@ def search_refitted(
         ranks: As of `search`.
         list_best: As of `search`.
     """
+    parts, places = [], []
+    for score, mine in refitted(seen, attack, view):
+        parts.append(engine.search(seen.only(mine), score, ranks=ranks, list_best=list_best))
+        places.append(mine)
+    return in_places(parts, places)
+
+
+def refitted(
+    seen: Observations, attack: Attack, view: View
+) -> Iterator[tuple[Score, NDArray[np.int64]]]:
+    """The scores of an attack fitted on these rows, each with the targets that it may rate.
+
+    Args:
+        seen: Who is compared with whom, after as many slots as are judged.
+        attack: One that is fitted anew for each search.
+        view: What it may use to fit; cut to as many slots.
+    """
     view = view.prefix(seen.slots)
     if not is_crossfitted(attack):
         check_needs(attack, view)
-        return engine.search(seen, attack.fit(view), ranks=ranks, list_best=list_best)
+        yield attack.fit(view), np.arange(len(seen.truth))
+        return
     half = halves_of(seen)
-    parts, places = [], []
     for one in range(HALVES):
-        mine = np.flatnonzero(half == one)
         knows = replace(view, panel=seen.only(half != one).changed(strangers=None))
         check_needs(attack, knows)
-        found = engine.search(seen.only(mine), attack.fit(knows), ranks=ranks, list_best=list_best)
-        parts.append(found)
-        places.append(mine)
-    return in_places(parts, places)
+        yield attack.fit(knows), np.flatnonzero(half == one)
 
 
 def halves_of(seen: Observations) -> NDArray[np.int64]:

@@ -63,7 +63,8 @@ def _assignment(context: "Context", attack: Attack) -> Part:
 
     found = measure_assignment(
         context.seen,
-        context.fitted(attack),
+        context.subject(attack),
+        view=context.view,
         slots=context.headline,
         engine=context.engine,
         level=context.study.level,
