@@ -65,9 +65,9 @@ class Polya:
         "spread around what is popular as a Dirichlet distribution says."
     )
     limits: ClassVar[str] = (
-        "Ignores slots, but for how many are empty, times, and which tokens go together. Learns "
-        "how popular tokens are from both sides, so that bounds for one random user do not cover "
-        "it."
+        "Ignores slots, but for how many are empty, times, and which tokens go together; where "
+        "some do, it claims to be surer than it is. Learns how popular tokens are from both "
+        "sides, so that bounds for one random user do not cover it."
     )
     cost: ClassVar[str] = (
         "Some ten to thirty searches of 500 anonymous rows to fit. The search compares every "

@@ -77,7 +77,7 @@ class Repetition:
         if view.known.kind is Kind.BAGS:
             raise InvalidInput(
                 "known holds a bag of tokens, without slots; repetition counts the slots in which "
-                "a token came again: use overlap or rarity-overlap, or give it rows with slots",
+                "a token came again: use polya, which takes counts, or give it rows with slots",
                 code="wrong-kind-of-rows",
             )
         # Sets count with all their tokens, so a token may come once in each place.
