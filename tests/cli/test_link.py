@@ -23,7 +23,9 @@ def test_the_real_executable_tells_the_story(tmp_path):
         ("gate", result, "--max-risk", "100%"),
     ):
         done = (run if words[0] in {"synth", "gate"} else call)(*words)
-        assert (done.returncode, done.stderr) == (0, ""), words
+        assert done.returncode == 0, words
+        # At 100 % nothing has to be as strong as it could be.
+        assert not done.stderr or done.stderr.startswith("answered by what is proved: "), words
     assert call("gate", result, "--max-risk", "0").returncode == 3
 
 
@@ -105,8 +107,9 @@ def test_link_in_a_folder_is_a_run_like_any_other(own, tmp_path, monkeypatch):
     result = Result.load("run")
     assert set(result.inputs) == {"known.csv", "anonymous.csv"}
     assert call("report", "run", "-o", "report.html").returncode == 0
-    assert call("gate", "run", "--max-risk", "100%").returncode == 0
-    assert call("gate", "run", "--max-risk", "1%").returncode == 3
+    accepted = ("--accept", "unassessed")
+    assert call("gate", "run", "--max-risk", "100%", *accepted).returncode == 0
+    assert call("gate", "run", "--max-risk", "1%", *accepted).returncode == 3
     # The same again finds everything; the study it left behind is the same study.
     assert call(*words, "--json").stdout == (tmp_path / "run" / "result.json").read_text()
     assert (tmp_path / "run" / "log.txt").read_text().count("risk: runs") == 1
@@ -235,10 +238,10 @@ def test_a_warning_is_on_the_screen_in_the_result_in_the_report_and_at_the_gate(
     call("report", run, "--edition", "signoff", "-o", tmp_path / "sign.html")
     assert "seems to write otherwise" in (tmp_path / "sign.html").read_text(encoding="utf-8")
     judged = call("gate", run, "--max-risk", "100%")
-    assert judged.returncode == 0
-    assert "doubt: " in judged.stderr
+    assert judged.returncode == 3
     says(judged.stderr)
-    assert call("gate", run, "--max-risk", "100%", "--strict").returncode == 3
+    accepted = ("--accept", "spelled-differently")
+    assert call("gate", run, "--max-risk", "100%", *accepted).returncode == 0
     again = call("study", run / "study.toml", "-o", tmp_path / "again")
     assert again.stderr.startswith(f"warning: {warning}")
     says(again.stdout)

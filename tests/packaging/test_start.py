@@ -17,6 +17,7 @@ from reidrisk.releases.table import own_release, release_kinds
 
 SOURCE = Path(reidrisk.__file__).parent
 RUN = Path(__file__).parents[1] / "study" / "data" / "reidrisk-1.json"
+ACCEPTED = ("--accept", "unsealed")  # it is of an earlier version
 
 COMPILER = {"numba", "llvmlite"}
 NUMBERS = {"numpy", "scipy.special", "scipy.sparse", "scipy.optimize", "pyarrow"}
@@ -58,9 +59,13 @@ def loaded(code, *words):
         (["release", "topics", "--help"], 0, NO_FIGURES),
         (["attacks"], 0, {*NO_FIGURES, "pydantic"}),
         (["attacks", "--json"], 0, {*NO_FIGURES, "pydantic", "rich"}),
-        (["gate", RUN, "--max-risk", "99%"], 0, {*NO_FIGURES, "rich"}),
-        (["gate", RUN, "--max-risk", "99%", "--side", "upper"], 0, {*NO_FIGURES, "rich"}),
-        (["gate", RUN, "--max-risk", "99%", "--json"], 0, {*NO_FIGURES, "rich"}),
+        (["gate", RUN, "--max-risk", "99%"], 3, {*NO_FIGURES, "rich"}),
+        (
+            ["gate", RUN, "--max-risk", "99%", "--side", "upper", *ACCEPTED],
+            0,
+            {*NO_FIGURES, "rich"},
+        ),
+        (["gate", RUN, "--max-risk", "99%", "--json", *ACCEPTED], 0, {*NO_FIGURES, "rich"}),
         (["gate", "nowhere", "--max-risk", "99%"], 2, {*NO_FIGURES, "rich"}),
         (["report", "nowhere"], 2, NO_FIGURES),
         (["report", RUN, "--edition", "signoff"], 0, {*COMPILER, *NUMBERS - {"numpy"}, "altair"}),

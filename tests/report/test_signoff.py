@@ -16,9 +16,10 @@ from tests.report.hostile import EVIL, hostile
 from tests.report.sample import bare, bound, exact, risk, sample
 from tests.report.signed import SIGNOFF, STRANGERS, decision, open_set, signed
 from tests.report.test_page import Parsed
-from tests.snapshots import refuses
+from tests.snapshots import refuses, says
 
 from reidrisk import report
+from reidrisk.core.doubts import Doubt
 from reidrisk.errors import MissingExtra
 from reidrisk.report import signoff
 from reidrisk.report.range_chart import Mark, RiskRange, range_of
@@ -26,7 +27,7 @@ from reidrisk.study.result import Result, Signoff
 from reidrisk.study.text.numbers import opening, share_with_interval
 from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
 
-SAID = [part.name for part in fields(Signoff) if part.name != "limit"]
+SAID = [part.name for part in fields(Signoff) if part.name not in {"limit", "accept"}]
 LABELS = {"Found", "Possible", "Ruled out", "Strangers", "What would lower the risk"}
 BLANK = "To be filled in by hand."
 
@@ -119,12 +120,47 @@ def test_what_was_not_measured_does_not_pass(tmp_path):
 
 
 def test_people_who_could_not_be_assessed_stand_beside_the_outcome(tmp_path):
-    few = replace(risk("Hamming", 0.001), not_assessed=2_600)
-    page = made(bare(signoff=SIGNOFF, risks=(few,)), tmp_path)
-    outcome = page.partition('id="outcome"')[2].partition("</div>")[0]
-    assert ">Passed, with doubts<" in outcome
-    assert "could not be assessed, more than 10" in outcome
-    assert "Up to 2,600 of 12,600 people could not be assessed" in outcome
+    few = replace(risk("Hamming", 0.02), not_assessed=2_600)
+    doubted = bare(signoff=SIGNOFF, risks=(few,))
+    accepting = replace(doubted, signoff=replace(SIGNOFF, accept=("unassessed",)))
+    for result, word, said in (
+        (doubted, "Not passed, since there are doubts", "<p>Doubt (unassessed): "),
+        (accepting, "Passed, with doubts accepted by name", "<p>Accepted by name: Doubt (unassess"),
+    ):
+        page = made(result, tmp_path)
+        outcome = page.partition('id="outcome"')[2].partition("</div>")[0]
+        assert f">{word}<" in outcome
+        assert said in outcome
+        assert outcome.count("could not be assessed, more than 10") == 1
+        assert "Up to 2,600 of 12,600 people could not be assessed" in outcome
+
+
+def test_doubts_are_told_by_name_on_both_editions(tmp_path):
+    doubts = (Doubt("partial-portfolio", "One ran."), Doubt("misaligned", "They are."))
+    result = bare(signoff=replace(SIGNOFF, limit=None), doubts=doubts)
+    page = words(made(result, tmp_path))
+    long = words(report.html(result, tmp_path / "page.html").read_text("utf-8"))
+    for said in ("Doubt (partial-portfolio): One ran.", "Doubt (misaligned): They are."):
+        assert page.count(said) == long.count(said) == 1
+    # What is proved answers doubts about strength.
+    ceiling = bound("local privacy", "upper", exact(0.03))
+    seen = (risk("weighted-hamming", 0.02),)
+    safe = bare(doubts=doubts, bounds=(ceiling,), risks=seen, signoff=SIGNOFF)
+    page = words(made(safe, tmp_path))
+    assert "Answered by what is proved: Doubt (partial-portfolio): One ran." in page
+
+
+def test_doubts_are_accepted_on_the_command_line(tmp_path):
+    few = replace(risk("Hamming", 0.02), not_assessed=2_600)
+    bare(signoff=SIGNOFF, risks=(few,)).save(tmp_path)
+    page = tmp_path / "page.html"
+    words_of = ("report", tmp_path, "-o", page)
+    assert call(*words_of, "--edition", "signoff", "--accept", "unassessed").returncode == 0
+    assert "Accepted by name: Doubt (unassessed): " in page.read_text("utf-8")
+    for more in (("--accept", "unassessed"), ("--edition", "signoff", "--accept", "all")):
+        done = call(*words_of, *more)
+        assert done.returncode == 2
+        says(done.stderr)
 
 
 def test_the_strip_counts_those_who_were_assessed_among_those_attacked(tmp_path):
@@ -308,6 +344,7 @@ epochs = 2
 [signoff]
 scope = "{}"
 limit = "{}"
+accept = ["blind", "weak-attacks", "low-level"]
 """
 
 
@@ -325,7 +362,8 @@ def test_words_and_limit_may_change_without_running_again(tmp_path, monkeypatch)
         assert scope in pages[-1]
         assert hashlib.sha256(results[-1]).hexdigest() in pages[-1]
     assert "Nothing had to be run" in ran.stdout
-    assert (">Passed, with doubts<" in pages[0], ">Not passed<" in pages[1]) == (True, True)
+    assert ">Passed<" in pages[0]
+    assert ">Not passed<" in pages[1]
     first, second = (json.loads(one) for one in results)
     assert {key for key in first if first[key] != second[key]} == {"signoff", "checksum"}
 

@@ -172,7 +172,7 @@ def known_codes(codes: Iterable[str], what: str) -> tuple[Code, ...]:
         codes: Of doubts.
         what: What names them, for a message.
     """
-    given = set(codes)
+    given = {codes} if isinstance(codes, str) else set(codes)
     if unknown := sorted(given - CODES.keys()):
         raise InvalidInput(
             f"{what} has a code, and {unknown[0]!r} is none; the codes are {', '.join(CODES)}",

@@ -28,14 +28,13 @@ from reidrisk.study.text.verdict import Sentence, basis, verdict
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {
     "found": "Found",
-    "input": "What was read",
     "possible": "Possible",
     "ruled out": "Ruled out",
     "unfit": "Does not fit",
     "remedy": "What would lower the risk",
 }
 # These have places of their own.
-_ELSEWHERE = {"limit", "strangers"}
+_ELSEWHERE = {"doubt", "limit", "strangers"}
 _UTILITY = {
     "real": "of what is shown is real",
     "variation": "is how far token frequencies are off",

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from reidrisk import data
 from reidrisk.attacks import attack_named
 from reidrisk.core.checks import shown
+from reidrisk.core.doubts import known_codes
 from reidrisk.core.plugins import part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.io.layouts import Layout, Returns
@@ -279,6 +280,11 @@ class ReleaseSection(BaseModel):
         return dict(self.model_extra or {})
 
 
+def _code(name: str) -> str:
+    (code,) = known_codes((name,), "accept")
+    return code
+
+
 class _SignoffSection(_Section):
     """What the person who signs adds."""
 
@@ -292,6 +298,7 @@ class _SignoffSection(_Section):
     valid_until: str = ""
     signer: str = ""
     role: str = ""
+    accept: list[Annotated[str, named(_code)]] = []
 
 
 def _in_file(kind: Any) -> Any:

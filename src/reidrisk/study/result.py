@@ -6,12 +6,12 @@ differs from run to run, such as time and machine, is not part of it.
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, overload
 
-from reidrisk.core.doubts import Doubt
+from reidrisk.core.doubts import Code, Doubt
 from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.optional import frame, html_table
 from reidrisk.core.ranges import Chance, Real, Share, Unchecked
@@ -81,6 +81,7 @@ class Signoff:
         valid_until: When this must be looked at again.
         signer: Who signs.
         role: As what.
+        accept: Codes of the doubts that whoever signs accepts.
     """
 
     scope: str = ""
@@ -93,6 +94,7 @@ class Signoff:
     valid_until: str = ""
     signer: str = ""
     role: str = ""
+    accept: tuple[Code, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -295,11 +297,13 @@ class Result:
         before: "Result | None" = None,
         slots: int | None = None,
         attack: str | None = None,
+        accept: Iterable[str] = (),
         strict: bool = False,
     ) -> "Judgement":
         """Judge this result against limits, by the rule of `reidrisk gate`.
 
         The upper end of each interval counts, and what is asked for but not there does not pass.
+        Nor does a result with doubts, until each is accepted by its code.
         Limits are shares, such as 0.05 or "5%".
 
         Args:
@@ -311,12 +315,13 @@ class Result:
             before: The result that this one may not be worse than.
             slots: Only after so many.
             attack: Only this one.
-            strict: Whether a doubt is enough to fail.
+            accept: Codes of doubts that are accepted, such as `("blind",)`.
+            strict: Does nothing any more: a doubt always fails, until it is accepted.
 
         Returns:
             Every check with its figure, doubts, and whether it `passed`.
         """
-        from reidrisk.study.doubts import judge_result
+        from reidrisk.study.doubts import STRICT, judge_result
         from reidrisk.study.gate import Limits
         from reidrisk.study.quantities import share
 
@@ -326,7 +331,8 @@ class Result:
             name: None if limit is None else share(limit, name) for name, limit in given.items()
         }
         limits = Limits(**shares, side=side, slots=slots, attack=attack)
-        return judge_result(self, limits, before, strict=strict)
+        judged = judge_result(self, limits, before, accept=accept)
+        return replace(judged, aside=(*judged.aside, STRICT)) if strict else judged
 
     def _repr_html_(self) -> str:
         table = self.singling or self.unicity

@@ -27,6 +27,7 @@ from reidrisk.study.analyses.sweeps import SweepSettings
 from reidrisk.study.assumptions import NOT_COVERED, assumptions, guests_of, spectrum_of
 from reidrisk.study.context import Context
 from reidrisk.study.describe import describe
+from reidrisk.study.doubts import noted
 from reidrisk.study.quantities import size
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
@@ -251,7 +252,7 @@ class Study(
             for name, found in parts.items()
             if name not in {"bounds", "doubts", *others}
         }
-        return Result(
+        found = Result(
             title=self.title,
             study=self.describe(source),
             users=first.users,
@@ -271,6 +272,7 @@ class Study(
             analyses=others,
             **records,
         )
+        return noted(found)
 
 
 def _is_several(kind: Any) -> bool:

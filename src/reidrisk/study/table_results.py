@@ -23,6 +23,7 @@ from reidrisk.risk.tables.records import (
     Unicity,
 )
 from reidrisk.study.analyses.risks import Attacker, Risk, risk_of
+from reidrisk.study.doubts import noted
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
 from reidrisk.study.text import singling as singling_words
@@ -57,7 +58,7 @@ def result_of(found: Any, *, name: str, command: str | None, inputs: Mapping[str
         doubts=doubts_of_warnings(found.warnings),
         assumptions=(*made.assumptions, *odd),
     )  # fmt: skip
-    return in_frames_of(whole, found)
+    return in_frames_of(noted(whole), found)
 
 
 def _of_singling(found: SinglingRecord, name: str) -> Result:

@@ -103,8 +103,15 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     # Again: when the study was made, it knew no source.
     with _locating(model, located):
         study.check(source)
-    signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())
-    return StudyFile(text, study, source, inputs, signoff)
+    return StudyFile(text, study, source, inputs, _signoff(model))
+
+
+def _signoff(model: StudyModel) -> Signoff | None:
+    """What the person who signs adds, if the file says it."""
+    if model.signoff is None:
+        return None
+    said = model.signoff.model_dump()
+    return Signoff(**{**said, "accept": tuple(said["accept"])})
 
 
 def described_study(

@@ -1,7 +1,7 @@
 """Methods of what a table shows that studies have too: its result, report, chart and gate."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from reidrisk.core.settings_syntax import warn
@@ -83,11 +83,11 @@ class Reported:
         """
         return self.result().report(path, edition=edition)
 
-    def gate(self, *, strict: bool = False, **limits: Any) -> "Judgement":
+    def gate(self, *, accept: Iterable[str] = (), **limits: Any) -> "Judgement":
         """Judge the figures against limits, as `Result.gate` does.
 
         Args:
-            strict: Whether a doubt is enough to fail.
+            accept: Codes of doubts that are accepted.
             limits: Such as `max_risk=0.05`.
         """
-        return self.result().gate(strict=strict, **limits)
+        return self.result().gate(accept=accept, **limits)

@@ -19,13 +19,13 @@ from reidrisk.study.text.numbers import (
 if TYPE_CHECKING:
     from reidrisk.study.result import Result, Risk
 
-_About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
+_About = Literal["found", "doubt", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
 """What a sentence is about.
 
 | about | it says |
 | --- | --- |
 | `found` | what was done: an attack that was carried out |
-| `input` | why what was read may be spoilt, so that figures say little |
+| `doubt` | why low figures may say little, with the code of the doubt |
 | `possible` | what could be done, if a model holds that nothing observed speaks against |
 | `ruled out` | what cannot be done: proved bounds |
 | `unfit` | what gives no ceiling, since what was observed speaks against it |

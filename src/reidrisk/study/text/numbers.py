@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from reidrisk.core.doubts import Doubt
     from reidrisk.study._compare import Comparison
     from reidrisk.study.result import Result
 
@@ -201,6 +202,15 @@ def listed(items: Sequence[str]) -> str:
 def opening(text: str) -> str:
     """The text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
+
+
+def doubted(doubt: "Doubt") -> str:
+    """A doubt as a sentence, with the code by which it can be accepted.
+
+    Args:
+        doubt: Which.
+    """
+    return f"Doubt ({doubt.code}): {doubt.text.removesuffix('.')}."
 
 
 def targets_word(result: "Result", number: int = 2) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.study.doubts import doubts
-from reidrisk.study.gate import Limits, above, judge, judged
-from reidrisk.study.result import Result
+from reidrisk.study.doubts import judge_result, standing
+from reidrisk.study.gate import Limits, above, judged
+from reidrisk.study.result import Result, Signoff
 from reidrisk.study.text.attacks import Sentence, knowledge, least_assessed, strongest, unseen
 from reidrisk.study.text.numbers import (
     after,
     count,
+    doubted,
     exactly,
     opening,
     share_with_interval,
@@ -35,19 +36,29 @@ def outcome(result: Result, said: Sequence[Sentence]) -> _Outcome:
         result: What a study found.
         said: Its verdict; what that says of the limit comes first.
     """
-    most = None if result.signoff is None else result.signoff.limit
-    if most is None:
-        return _Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
+    words = result.signoff or Signoff()
+    if words.limit is None:
+        doubts = (doubted(doubt) for doubt in standing(result))
+        none = "No limit was set, so nothing passes or fails."
+        return _Outcome("open", "Not judged", (none, *doubts))
     if all(risk.setting for risk in result.risks):
         return _Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
-    risks, limits = judged(result), Limits(max_risk=most)
+    risks, limits = judged(result), Limits(max_risk=words.limit)
+    found = judge_result(result, limits, accept=words.accept)
     kept = [opening(one.text) for one in said if one.about == "limit"]
-    sentences = (*kept, *least_assessed(risks, targets_word(result), unseen(result)))
-    if above(risks, most):
+    sentences = (
+        *kept,
+        *least_assessed(risks, targets_word(result), unseen(result)),
+        *map(doubted, found.doubts),
+        *(f"Accepted by name: {doubted(doubt)}" for doubt in found.accepted),
+        *(f"Answered by what is proved: {doubted(doubt)}" for doubt in found.answered),
+    )
+    if above(risks, words.limit):
         return _Outcome("failed", "Not passed", sentences)
-    doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
-    word = "Passed, with doubts" if doubted else "Passed"
-    return _Outcome("passed", word, (*sentences, *doubted))
+    if found.doubts:
+        return _Outcome("failed", "Not passed, since there are doubts", sentences)
+    word = "Passed, with doubts accepted by name" if found.accepted else "Passed"
+    return _Outcome("passed", word, sentences)
 
 
 def size(result: Result) -> str:

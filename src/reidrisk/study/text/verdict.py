@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.study.analyses import ANALYSES
+from reidrisk.study.doubts import standing
 from reidrisk.study.gate import above, judged
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.text import singling, unicity
@@ -13,6 +14,7 @@ from reidrisk.study.text.numbers import (
     Interval,
     at_most_beside,
     count,
+    doubted,
     in_full,
     percent,
     targets_word,
@@ -34,10 +36,10 @@ def verdict(result: Result) -> tuple[Sentence, ...]:
     """
     if (own := _of_table(result)) is not None:
         first, *rest = own
-        return (first, *_inputs(result), *rest, *_limit(result))
+        return (first, *_doubts(result), *rest, *_limit(result))
     return (
         found(result),
-        *_inputs(result),
+        *_doubts(result),
         *possible(result),
         *ruled_out(result),
         *_of_analyses(result),
@@ -54,8 +56,8 @@ def _of_table(result: Result) -> tuple[Sentence, ...] | None:
     return None if result.unicity is None else unicity.verdict(result.unicity)
 
 
-def _inputs(result: Result) -> list[Sentence]:
-    return [Sentence("input", text, warns=True) for text in result.warnings]
+def _doubts(result: Result) -> list[Sentence]:
+    return [Sentence("doubt", doubted(doubt), warns=True) for doubt in standing(result)]
 
 
 def large(result: Result) -> Interval | None:
