@@ -71,6 +71,7 @@ _PORTFOLIO = (
     _Entry("cosine", _ITEMS, passes=2, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=4, seconds=1.0),
     _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),
+    _Entry("record-linkage", frozenset({"columns"}), learns=True, passes=2, seconds=2.0),
     _Entry("latent", _ITEMS, learns=True, passes=10, seconds=2.0),
     _Entry("unshared", frozenset({"baskets"}), learns=True, passes=10, seconds=2.0),
     _Entry("self-trained", _ITEMS, learns=True, passes=100, seconds=5.0),
