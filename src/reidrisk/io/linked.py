@@ -20,6 +20,7 @@ from reidrisk.errors import InvalidInput, TooLarge, Unverified
 from reidrisk.io import manifest
 from reidrisk.io.alignment_checks import alignment_warnings
 from reidrisk.io.columns import one_of
+from reidrisk.io.equality_checks import check_equality
 from reidrisk.io.find_users import in_order, rows_of_users
 from reidrisk.io.labels import find, label_array, refuse_duplicate_users, union
 from reidrisk.io.layouts import Layout
@@ -333,10 +334,17 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     apart = () if taxonomy is not None else check_tokens(here, there)
     columns = tuple(map(str, here.slots)) if here.form == "columns" else ()
     targets = anonymous[found]
+    place = f"{here.source} and {there.source}"
+    blind = (
+        check_equality(known, targets, truth[found], labels, columns, place)  # type: ignore[arg-type]
+        if columns
+        else ()
+    )
     warnings = (
         *here.source.warnings, *there.source.warnings,
-        *pattern_warnings(here, there), *spelling_warnings(users), *check_epochs(here, there),
-        *apart, *count_warnings(here, there),
+        *blind, *pattern_warnings(here, there), *spelling_warnings(users),
+        *check_epochs(here, there), *apart,
+        *count_warnings(here, there),
         *alignment_warnings(known, targets, truth[found], labels, columns),
     )  # fmt: skip
     warn(warnings)
