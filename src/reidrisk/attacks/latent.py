@@ -20,7 +20,7 @@ from reidrisk.core.checks import whole_number
 from reidrisk.core.products import one_blas_thread
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.bag_maps import Counting, LatentDimensions, of_length_one, projected, weighted
-from reidrisk.scores.inner_product import STEPS, InnerProduct
+from reidrisk.scores.inner_product import COARSE_COSINES, COARSE_STEPS, InnerProduct
 
 _DIMENSIONS = (16, 32, 64, 128, 256)
 _ITERATIONS = 4  # of the power method; more change hardly a rank
@@ -57,8 +57,8 @@ class Latent:
         "together."
     )
     cost: ClassVar[str] = (
-        "A truncated SVD of both tables. The search compares every target with every known row, "
-        "twice."
+        "A truncated SVD of both tables, whose last digits may differ on other machines. The "
+        "search compares every target with every known row, twice."
     )
     source: ClassVar[str] = (
         f"Not in {PAPER}: latent semantic analysis, Deerwester and others, 1990."
@@ -119,8 +119,9 @@ def latent_scores(
             for mean in means
         )
         if price is not None:
-            known, shown = replace(known, penalty=STEPS), replace(shown, penalty=-price * STEPS)
-        yield InnerProduct(known, shown, tables.tokens)
+            known = replace(known, penalty=COARSE_STEPS)
+            shown = replace(shown, penalty=-price * COARSE_STEPS)
+        yield InnerProduct(known, shown, tables.tokens, COARSE_COSINES)
 
 
 def _directions(

@@ -8,6 +8,7 @@ order of additions nor the number of threads changes a score.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -43,6 +44,17 @@ class Vectors:
     def __getitem__(self, rows: slice | NDArray[Any]) -> Self:
         sparse = None if self.sparse is None else self.sparse[rows]
         return type(self)(sparse, self.dense[rows])
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The dense part in single precision."""
+        return self.dense.astype(np.float32)
+
+    @cached_property
+    def longest_dense(self) -> float:
+        """The length of the longest dense part."""
+        squares = np.einsum("ij,ij->i", self.dense, self.dense)
+        return float(np.sqrt(squares.max(initial=0.0)))
 
     @property
     def longest(self) -> float:
@@ -92,11 +104,13 @@ def parts_of(vectors: Vectors) -> tuple[NDArray[np.int64], NDArray[np.int64], Fl
 
 
 def dense_products(rows: Vectors, others: Vectors) -> NDArray[Any]:
-    """Products of the dense parts, rows x others; in single precision where that is exact."""
+    """Products of the dense parts, rows x others; multiplied in single precision where exact."""
     if not rows.dense.shape[1]:
         return np.zeros((len(rows), len(others)))
-    if rows.sparse is None and rows.longest * others.longest < EXACT_IN_SINGLE:
-        return rows.dense.astype(np.float32) @ others.dense.astype(np.float32).T
+    if rows.longest_dense * others.longest_dense < EXACT_IN_SINGLE:
+        products = rows.single @ others.single.T
+        # What sparse parts add may be beyond single precision.
+        return products if rows.sparse is None else products.astype(np.float64)
     return rows.dense @ others.dense.T
 
 

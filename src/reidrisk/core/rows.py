@@ -662,6 +662,18 @@ class VectorCodec(ArrayCodec):
         """Rows in memory, of an array that is known to be right."""
         return VectorRows.checked(block, self)
 
+    def beside(self, shown: Any, name: str) -> HeldRows:
+        """Anonymous vectors of the same type and as many dimensions."""
+        rows = super().beside(shown if is_rows(shown) else VectorRows(shown, name=name), name)
+        (_, mine), (_, theirs) = self.shape, rows.codec.shape  # type: ignore[attr-defined]
+        if (mine, self.dtype) != (theirs, rows.dtype):
+            raise InvalidInput(
+                f"known has vectors of {mine} numbers of the type {self.dtype}, {name} of "
+                f"{theirs} of the type {rows.dtype}: make both alike",
+                code="kind-mismatch",
+            )
+        return rows
+
 
 class VectorRows(ArrayRows):
     """A vector of whole numbers for each slot, in memory.

@@ -15,6 +15,9 @@ Whole = NDArray[np.int64]
 
 _NEAREST = 10
 _LISTED = 10
+_CANDIDATES = 50
+"""Best rows by plain product, of which those that are best after the correction are listed."""
+
 _STANDS_OUT = 0.5
 """A best row stands out if its lead is at least so much of the spread of those listed behind it."""
 
@@ -56,20 +59,20 @@ class ListedView:
 
     @classmethod
     def of(cls, known: Vectors, shown: Vectors, steps: float) -> "ListedView":
-        """Compare all rows with each other, four times.
+        """Compare all rows with each other, once in each direction.
 
         Args:
             known: Vectors of known rows.
             shown: Vectors of anonymous rows.
             steps: Whole numbers in one unit of their products.
         """
-        near_known, near_shown = (
-            scores.sum(axis=1) // scores.shape[1]
-            for _, scores in (list_best(known, shown, _NEAREST), list_best(shown, known, _NEAREST))
+        forth, back = list_best(shown, known, _CANDIDATES), list_best(known, shown, _CANDIDATES)
+        near_shown, near_known = (
+            scores[:, :_NEAREST].sum(axis=1) // scores[:, :_NEAREST].shape[1]
+            for _, scores in (forth, back)
         )
-        rows, scores = list_best(shown, known, _LISTED, bias=-(near_known // 2))
-        back = list_best(known, shown, _LISTED, bias=-(near_shown // 2))
-        return cls(known, shown, steps, near_known, near_shown, rows, scores, *back)
+        listed = _corrected(*forth, near_known), _corrected(*back, near_shown)
+        return cls(known, shown, steps, near_known, near_shown, *listed[0], *listed[1])
 
     def features(self, targets: Whole, rows: Whole) -> Floats:
         """Four numbers for each pair: the product, corrected, ahead in its row, in its column."""
@@ -89,6 +92,13 @@ class ListedView:
         best = self.rows[:, 0]
         mutual = self.back_rows[best, 0] == np.arange(len(best))
         return np.asarray(mutual & _leads(self.scores) & _leads(self.back_scores)[best])
+
+
+def _corrected(rows: Whole, scores: Whole, near: Whole) -> tuple[Whole, Whole]:
+    """The best of some rows once half of how near they are to everybody is taken off."""
+    scores = scores - near[rows] // 2
+    order = np.lexsort((rows, -scores))[:, :_LISTED]
+    return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 def _best_other(scores: Whole, own: Whole) -> Whole:

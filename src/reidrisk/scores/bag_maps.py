@@ -1,17 +1,21 @@
 """Maps of bags to vectors: weighted and centred counts, latent dimensions, shared tokens.
 
 Each takes a matrix of counts, users x tokens, and gives vectors of whole numbers. Whatever is
-computed in floats is computed row by row in a fixed order, without BLAS, and rounded once.
+computed in floats is computed row by row in a fixed order, without BLAS, and rounded once. (The
+directions of latent dimensions come from a singular value decomposition, whose last digits depend
+on the machine; on one machine they are the same whatever the number of threads.)
 """
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.products import Vectors
-from reidrisk.scores.inner_product import STEPS
+from reidrisk.scores.inner_product import COARSE_STEPS, STEPS
 
 Floats = NDArray[np.float64]
 
@@ -54,11 +58,12 @@ class WeightedCounts:
         if self.own_mean is None or self.other_mean is None:
             scale = _inverse(np.sqrt(squares))
         else:
-            squares = squares - 2 * (held @ self.own_mean) + self.own_mean @ self.own_mean
+            own, both = self._products
+            squares = squares - 2 * (held @ self.own_mean) + own
             # A row that holds nothing has no direction, and is equally far from everybody.
             there = np.diff(held.indptr) > 0
             scale = np.where(there, _inverse(np.sqrt(np.maximum(squares, 0.0))), 0.0)
-            both, cross = self.own_mean @ self.other_mean, scale * (held @ self.other_mean)
+            cross = scale * (held @ self.other_mean)
             pair = (cross, scale) if self.known else (-scale, scale * both - cross)
             columns = np.rint(np.column_stack(pair) * STEPS)
         sparse = _scaled(held, scale * STEPS)
@@ -66,6 +71,14 @@ class WeightedCounts:
         if self.dense:
             return Vectors(None, np.hstack([sparse.toarray(), columns]))
         return Vectors(sparse, columns)
+
+    @cached_property
+    def _products(self) -> tuple[float, float]:
+        """The mean of this side times itself, and times the other."""
+        own, other = (
+            np.zeros(1) if one is None else one for one in (self.own_mean, self.other_mean)
+        )
+        return math.fsum(own * own), math.fsum(own * other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +104,8 @@ class LatentDimensions:
         """The vectors of a matrix of counts."""
         flat = projected(rows, self.counting, self.weights, self.directions)
         flat[np.diff(rows.indptr) > 0] -= self.mean
-        flat *= _inverse(np.sqrt(np.einsum("ij,ij->i", flat, flat)))[:, None]
-        dense = np.rint(flat * STEPS)
+        flat *= _inverse(np.sqrt((flat * flat).sum(axis=1)))[:, None]
+        dense = np.rint(flat * COARSE_STEPS)
         if self.penalty is None:
             return Vectors(None, dense)
         shared = rows.astype(np.float64)

@@ -22,6 +22,11 @@ STEPS = 2**18
 
 _COSINES = Unit("cosines", steps=STEPS * STEPS)
 
+COARSE_STEPS = 4080
+"""The same for dense vectors of up to a thousand entries: single precision holds their products."""
+
+COARSE_COSINES = Unit("cosines", steps=COARSE_STEPS * COARSE_STEPS)
+
 
 class Map(Protocol):
     """Turns rows into vectors of whole numbers."""
@@ -78,7 +83,7 @@ class InnerProduct:
 
     @classmethod
     def of_vectors(cls, unit: Unit | None = None) -> "InnerProduct":
-        """The plain inner product of rows that are vectors, summed over slots.
+        """The plain inner product of rows that are vectors: of their sums over all slots.
 
         Args:
             unit: What it counts; products of their whole numbers, if not given.
@@ -147,8 +152,8 @@ class InnerProduct:
 
 def _plain(rows: NDArray[Any]) -> Vectors:
     """Rows of vectors, summed over their slots; gaps are zero."""
-    gap = np.iinfo(rows.dtype).min
-    return Vectors(None, np.where(rows == gap, 0, rows).sum(axis=1, dtype=np.float64))
+    there = (rows != np.iinfo(rows.dtype).min).any(axis=2, keepdims=True)
+    return Vectors(None, np.where(there, rows, 0).sum(axis=1, dtype=np.float64))
 
 
 def counts_of(rows: Rows | Tokens, tokens: int) -> Any:
