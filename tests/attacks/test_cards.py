@@ -141,6 +141,29 @@ def test_a_plug_in_without_needs_needs_nothing():
     )
 
 
+def test_what_a_plug_in_uses_is_told_by_what_it_needs_if_it_does_not_say():
+    class Looks(Terse):
+        needs: ClassVar[tuple[str, ...]] = ("anonymous",)
+
+    class Says(Looks):
+        uses: ClassVar[str] = "one row"
+
+    assert [card_of(kind()).uses for kind in (Terse, Looks, Says)] == [
+        "one row",
+        "all rows",
+        "one row",
+    ]
+    assert dict(card_of(Looks()).lines)["Looks at"].startswith("All anonymous rows at once")
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS))
+def test_every_attack_says_what_it_uses(name):
+    """Who is fitted on the anonymous rows uses all of them."""
+    uses = ATTACKS[name].uses
+    assert uses in {"one row", "all rows"}
+    assert uses == "all rows" or "anonymous" not in attack_named(name).needs
+
+
 def test_every_side_and_every_need_has_words():
     assert set(NEEDS) < set(SETTING_NEEDS)
     assert all(text.endswith(".") for text in SIDES.values())

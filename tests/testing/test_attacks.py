@@ -122,6 +122,22 @@ class LooksAtTargets(Own):
 
 
 @dataclass(frozen=True)
+class LooksAtOthers(Own):
+    """Says that it uses one row, and counts all of them where it can."""
+
+    uses: ClassVar[str] = "one row"
+
+    def fit(self, view):
+        others = 0 if view.anonymous is None else len(view.anonymous)
+        return TokenWeights(np.full(view.tokens, 1.0 + others))
+
+
+@dataclass(frozen=True)
+class UsesWhatItLikes(Own):
+    uses: ClassVar[str] = "some rows"
+
+
+@dataclass(frozen=True)
 class Targets(LooksAtTargets):
     """A plug-in that needs the rows it is to name."""
 
@@ -240,6 +256,8 @@ class Unsure(Own):
         (Peeks, "never at the truth"),
         (AsksForMore, "nothing but the known rows and what it needs"),
         (LooksAtTargets, "nothing but the known rows and what it needs"),
+        (LooksAtOthers, "to use one row"),
+        (UsesWhatItLikes, 'to use "one row" or "all rows"'),
         (GoesByPlace, "in whatever order users stand"),
         (GoesByOrder, "in whatever order users stand"),
         (NeedsTheMoon, "to need nothing but"),

@@ -20,21 +20,26 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
 
 
-def compared(tables: "Distinct") -> tuple[Pairs, list[ListedView]]:
-    """Pairs that are listed by some score, with their features, and the scores."""
+def compared(tables: "Distinct", *, counted: bool) -> tuple[Pairs, list[ListedView]]:
+    """Pairs that are listed by some score, with their features, and the scores.
+
+    Args:
+        tables: Rows that hold something different.
+        counted: Whether scores make use of counts; features are the same ones if this is.
+    """
     both = tables.tables
     views = [
         ListedView.of(score.known_map(both.known), score.shown_map(both.shown), score.unit.steps)
-        for score in _scores(both)
+        for score in _scores(both, counted=counted)
     ]
     return list_pairs(views, both.known, both.shown, both.rarity), views
 
 
-def _scores(tables: Tables) -> Iterator[InnerProduct]:
+def _scores(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
     """The scores that are combined."""
     weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
     latent: list[tuple[Counting, tuple[int, ...]]] = [("binary", (32, 128, 256))]
-    if tables.counted:
+    if counted:
         weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
         latent = [("binary", (32, 128)), ("log", (64,))]
     for counting, rarity in weightings:
@@ -64,12 +69,24 @@ class Distinct(NamedTuple):
         return cls(Tables(*kept), *numbers)
 
     def labels(self, panel: Observations) -> NDArray[np.int64]:
-        """The known row of each anonymous row of a panel; -1 of all others."""
+        """The known row of each anonymous row of a panel; -1 of all others.
+
+        Rows are found by what they hold. What several people of the panel have shown teaches
+        nothing, unless their known rows are the same too.
+
+        Args:
+            panel: People of whom both rows are known.
+        """
         tokens, found = self.tables.tokens, np.full(len(self.shown), -1)
         known = contents(panel.true_rows, tokens)
+        doubtful = set()
         for one, other in zip(contents(panel.anonymous, tokens), known, strict=True):
             if one in self.shown and other in self.known:
-                found[self.shown[one]] = self.known[other]
+                target, row = self.shown[one], self.known[other]
+                if found[target] not in {-1, row}:
+                    doubtful.add(target)
+                found[target] = row
+        found[sorted(doubtful)] = -1
         return found
 
     def table(self, pairs: Pairs, scores: NDArray[np.float64]) -> PairTable:

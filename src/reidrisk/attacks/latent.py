@@ -98,7 +98,7 @@ def latent_scores(
     Args:
         tables: Counts of both sides.
         counting: What an item counts for a row.
-        dimensions: Numbers of dimensions, ascending; numbers beyond the rank are left out.
+        dimensions: Numbers of dimensions, ascending; where they are beyond the rank, all there are.
         price: What sharing an item costs, in cosines; None if nothing.
     """
     weights = np.maximum(tables.rarity, 0.0)
@@ -109,7 +109,7 @@ def latent_scores(
             "out",
             code="too-few-tokens",
         )
-    wanted = sorted({min(number, most) for number in dimensions})
+    wanted = [min(number, most) for number in dimensions]
     directions = _directions(tables, counting, weights, wanted[-1])
     flat = [projected(side, counting, weights, directions) for side in tables]
     means = [side.mean(axis=0) for side in flat]

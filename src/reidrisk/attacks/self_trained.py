@@ -56,8 +56,9 @@ class SelfTrained:
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         check_needs(self, view)
-        tables = Distinct.of(tables_of(view, self.name))
-        pairs, views = compared(tables)
+        both = tables_of(view, self.name)
+        tables = Distinct.of(both)
+        pairs, views = compared(tables, counted=both.counted)
         start = max(range(len(views)), key=lambda view: int(views[view].confident.sum()))
         listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)

@@ -12,13 +12,22 @@ from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.combined_scores import Distinct, compared
 from reidrisk.attacks.protocol import ALL_ROWS, View, panel_of
 from reidrisk.core.observations import Observations
+from reidrisk.core.rows import token_rows
+from reidrisk.errors import InvalidInput
 from reidrisk.learning.stacking import combine
 from reidrisk.scores.pair_table import PairTable
+
+_FEWEST_LABELS = 20
+"""Pairs of a panel that must be among the rows, or else it is compared by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stacked:
     """Guess by boosted trees that learned from known pairs how to combine many scores.
+
+    The panel may be people of these tables, whose rows are found in them by what they hold, or
+    other people, who are then compared among themselves. A pair is never judged by a model that
+    learned from its anonymous row, unless somebody of the panel shows the very same.
 
     Cosines by several weightings, latent dimensions and what two rows share list pairs that may be
     of one person. For each pair the trees see every score by itself, corrected for hubs, and how
@@ -44,8 +53,8 @@ class Stacked:
         "hundreds of known pairs. Ignores slots and times."
     )
     cost: ClassVar[str] = (
-        "Ten scores are searched four times each, and boosted trees are learned from up to 3,000 "
-        "people."
+        "Ten scores are searched once in each direction, and boosted trees are learned from up to "
+        "3,000 people."
     )
     source: ClassVar[str] = f"Not in {PAPER}: stacked generalisation, Wolpert, 1992."
     likelihood: ClassVar[bool] = False
@@ -62,7 +71,18 @@ class Stacked:
 
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
-        panel = panel_of(self, view)
-        tables = Distinct.of(tables_of(view, self.name))
-        pairs, _ = compared(tables)
-        return tables.table(pairs, combine(pairs, tables.labels(panel)))
+        panel, both = panel_of(self, view), tables_of(view, self.name)
+        if token_rows(panel.known).tokens != both.tokens:
+            raise InvalidInput(
+                f"the panel has {panel.tokens} tokens, and the rows to be compared {both.tokens}; "
+                "give a panel of rows of the same alphabet",
+                code="alphabet-mismatch",
+            )
+        tables = Distinct.of(both)
+        pairs, _ = compared(tables, counted=both.counted)
+        labels, lessons = tables.labels(panel), pairs
+        if (labels >= 0).sum() < _FEWEST_LABELS:  # other people than these: learn among them
+            others = Distinct.of(tables_of(View.of(panel), self.name))
+            lessons, _ = compared(others, counted=both.counted)
+            labels = others.labels(panel)
+        return tables.table(pairs, combine(pairs, labels, lessons))

@@ -223,7 +223,7 @@ def decide(model: Any, features: Floats) -> NDArray[np.float64]:
         return np.asarray(model.decision_function(features))
 
 
-def combine(pairs: Pairs, labels: Whole) -> NDArray[np.float64]:
+def combine(pairs: Pairs, labels: Whole, lessons: Pairs | None = None) -> NDArray[np.float64]:
     """Scores of all pairs by a model that learned from labelled targets.
 
     Where a single view is right more often than the model, judged on labelled targets that the
@@ -232,25 +232,41 @@ def combine(pairs: Pairs, labels: Whole) -> NDArray[np.float64]:
     Args:
         pairs: Pairs with their features.
         labels: The known row of each labelled anonymous row; -1 for others.
+        lessons: The pairs that are labelled, with the same features, if they are of other tables.
     """
+    lessons = pairs if lessons is None else lessons
     taught = _taught(labels)
-    mine = np.isin(pairs.targets, taught)
-    same = pairs.rows == labels[pairs.targets]
+    mine = np.isin(lessons.targets, taught)
+    same = lessons.rows == labels[lessons.targets]
     if not (same & mine).any():
         return pairs.corrected[:, 0].astype(np.float64)
-    first = np.isin(pairs.targets, taught[: len(taught) // 2])
-    model = learn(pairs.features[mine & first], same[mine & first]) if _both(same, first) else None
-    held_out = mine & ~first
-    best, most = -1, 0.0
-    for view in range(pairs.corrected.shape[1]):
-        right = _right(pairs, pairs.corrected[:, view], same, held_out)
-        best, most = (view, right) if right > most else (best, most)
-    scores = np.zeros(len(same))
-    if model is not None:
-        scores[held_out] = decide(model, pairs.features[held_out])
-    if best >= 0 and _right(pairs, scores, same, held_out) < most:
+    best = _best_view(lessons, same, mine, taught[: len(taught) // 2])
+    if best is not None:
         return pairs.corrected[:, best].astype(np.float64)
-    return decide(learn(pairs.features[mine], same[mine]), pairs.features)
+    return decide(learn(lessons.features[mine], same[mine]), pairs.features)
+
+
+def _best_view(
+    pairs: Pairs, same: NDArray[np.bool_], mine: NDArray[np.bool_], first: Whole
+) -> int | None:
+    """The view that is right more often than a model that learned from the first targets, if any.
+
+    Args:
+        pairs: Pairs with their features.
+        same: Whether each pair is of one person.
+        mine: Which pairs are of labelled targets.
+        first: The targets to learn from; the others judge.
+    """
+    seen = np.isin(pairs.targets, first)
+    learns, judges = mine & seen, mine & ~seen
+    right = [_right(pairs, scores, same, judges) for scores in pairs.corrected.T]
+    best = int(np.argmax(right))
+    model = 0.0
+    if _both(same, learns):
+        scores = np.zeros(len(same))
+        scores[judges] = decide(learn(pairs.features[learns], same[learns]), pairs.features[judges])
+        model = _right(pairs, scores, same, judges)
+    return best if right[best] > model or not _both(same, mine) else None
 
 
 def _taught(labels: Whole) -> Whole:
