@@ -160,13 +160,15 @@ def _check_fits(attack: Attack, score: Score, world: _World) -> None:
 
 
 def _check_one_row(attack: Attack, world: _World) -> None:
-    """The same score of a target whoever else is to be named."""
-    among, alone = world.seen, world.seen.only(slice(1))
+    """The same scores of a target, for all known rows, whoever else is to be named."""
+    seen = world.seen
     one, other = (
-        attack.fit(replace(world.view(attack, seen), anonymous=View.of(seen).anonymous))
-        for seen in (among, alone)
+        attack.fit(replace(world.view(attack, some), anonymous=View.of(some).anonymous))
+        for some in (seen, seen.only(slice(1)))
     )
-    _promise(_rates_alike(one, other, alone), "to use one row, whoever else is to be named")
+    known, shown = seen.known.block(0, seen.known.users), np.asarray(seen.anonymous)[0]
+    same = np.array_equal(one.of(known, shown), other.of(known, shown))
+    _promise(same, "to use one row, whoever else is to be named")
 
 
 def _rates_alike(one: Score, other: Score, seen: Observations) -> bool:
