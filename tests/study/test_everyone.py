@@ -8,12 +8,12 @@ from tests.report.sample import bare, sample
 from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.report.sections import assignments as section_of
 from reidrisk.risk import bounds, measure_assignment
 from reidrisk.risk.records import Assignment
 from reidrisk.study import Result, Study
-from reidrisk.study.analyses.assignments import BOUND, verdict
+from reidrisk.study.analyses.assignments import BOUND, bound_at_once, verdict
 from reidrisk.study.toml import study_file
 
 API = TopicsApi(topics=40)
@@ -118,3 +118,16 @@ def test_the_gate_judges_it():
     assert not found.gate(max_risk=(risks + 0.95) / 2).passed
     assert found.gate(max_risk=(risks + 0.95) / 2, attack="weighted-hamming").passed
     assert result_with().gate(max_risk=(risks + 0.95) / 2).passed
+
+
+def test_the_bound_is_there_in_small_worlds():
+    """All outcomes are gone through, and what everybody shows at once rules something out."""
+    people = data.synthetic_topics(60, topics=30, epochs=2, seed=1)
+    study = Study(
+        release=RandomisedResponse(epsilon=6), attacks=(Hamming(),), slots=(1,), everyone=True
+    )
+    found = study.run(people)
+    proved = bound_at_once(found)
+    assert 0 < proved.high < 0.5
+    assert found.assignments[0].right.low <= proved.high
+    assert "It is proved that nobody who sees everybody at once" in str(found)

@@ -35,7 +35,7 @@ KEEP_BEST = 50
 _GROUPS = 10
 """Groups of people, each of which is left out once for the interval."""
 
-_ORDERS, _PLACED = 8, 160_000
+_ORDERS, _PLACED = 8, 40_000
 """Orders over which a credit is averaged; fewer, if more than so many rows were placed in all."""
 
 _MOST_GAIN = 2**60
@@ -200,8 +200,7 @@ class _Rivals:
             users: How many are known: rows that are the same but for so many are of one user.
             level: Of the interval.
         """
-        orders = int(np.clip(_PLACED // len(self.rows), 1, _ORDERS))
-        credits_ = np.mean([self._credit(number) for number in range(orders)], axis=0)[self.judged]
+        credits_ = self._credit()[self.judged]
         groups = min(_GROUPS, len(credits_))
         if groups == 1:  # nobody else to depend on
             return mean_of_credits(credits_, level=level)
@@ -212,15 +211,19 @@ class _Rivals:
 
         return mean_of_dependent(credits_, over_blocks(without, groups, 1), level=level)
 
-    def _credit(self, number: int) -> Floats:
-        """The credit of each, by an order of its own.
+    def _credit(self) -> Floats:
+        """The credit of each, in the mean over several orders.
 
         Only the order decides between assignments with the same sum. It is drawn without the truth,
         so that it favours nobody, as the order of rows may.
         """
-        order = np.random.default_rng(number).permutation(len(self.rows))
-        got = largest_assignment(self.rows, self.gains, order)
-        return np.where(got == NOBODY, self.luck, got == self.truth)
+        credits_ = np.zeros(len(self.rows))
+        orders = int(np.clip(_PLACED // len(self.rows), 1, _ORDERS))
+        for number in range(orders):
+            order = np.random.default_rng(number).permutation(len(self.rows))
+            got = largest_assignment(self.rows, self.gains, order)
+            credits_ += np.where(got == NOBODY, self.luck, got == self.truth)
+        return credits_ / orders
 
     def _groups(self, count: int, users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The group of each rival and of each known user: people are put into groups at random."""
@@ -238,7 +241,7 @@ class _Rivals:
         some = _Rivals(
             self.rows[stay], gains[stay], self.truth[stay], self.judged[stay], self.luck[stay]
         )
-        return float(some._credit(0)[some.judged].mean())
+        return float(some._credit()[some.judged].mean())
 
 
 def _gains(scores: NDArray[np.int64]) -> NDArray[np.int64]:
