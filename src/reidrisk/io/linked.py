@@ -27,7 +27,6 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.overlap_checks import (
     check_epochs,
     check_tokens,
-    count_warnings,
     pattern_warnings,
     refuse_disjoint_users,
     spelling_warnings,
@@ -344,7 +343,6 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
         *here.source.warnings, *there.source.warnings,
         *blind, *pattern_warnings(here, there), *spelling_warnings(users),
         *check_epochs(here, there), *apart,
-        *count_warnings(here, there),
         *alignment_warnings(known, targets, truth[found], labels, columns),
     )  # fmt: skip
     warn(warnings)

@@ -288,22 +288,6 @@ def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarni
             )
 
 
-def count_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
-    """A warning that attacks do not compare how often items came.
-
-    Args:
-        here: Known rows.
-        there: Anonymous rows.
-    """
-    if here.repeated and there.repeated:
-        yield CodedWarning(
-            "Baskets hold items as often as the column of counts says, but the attacks of this "
-            "package count an item once, however often it came: an attacker who compares how "
-            "often may find more people than these figures say.",
-            "counts-ignored",
-        )
-
-
 def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     """Warnings about epochs; tables that have none in common are refused.
 

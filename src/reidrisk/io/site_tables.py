@@ -69,7 +69,6 @@ class SiteRows:
         slots: The names of the slots: epochs or columns. Empty if they have none.
         form: What a row of the table was; rows of items are bags, without slots.
         source: Where the rows came from.
-        repeated: Whether bags hold items as often as a column of counts says.
         unmatched: Number of users whom a pattern did not match.
         counts: How often each of the tokens came; None if each came once.
     """
@@ -81,7 +80,6 @@ class SiteRows:
     slots: NDArray[Any]
     form: Form
     source: Origin
-    repeated: bool = False
     unmatched: int = 0
     counts: NDArray[np.int32] | None = None
 
@@ -405,8 +403,7 @@ def _in_items(table: pa.Table, source: Origin) -> SiteRows:
 
 def _in_counted_items(table: pa.Table, source: Origin, returns: Returns) -> SiteRows:
     """Each item of a user once, with the sum of its counts; what comes to nothing is left out."""
-    rows = _baskets(table, source, _counts(table["count"], source, returns))
-    return replace(rows, repeated=rows.counts is not None)
+    return _baskets(table, source, _counts(table["count"], source, returns))
 
 
 def _baskets(table: pa.Table, source: Origin, counts: NDArray[np.int64]) -> SiteRows:
