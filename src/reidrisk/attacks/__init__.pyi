@@ -69,6 +69,9 @@ from .table import (
     ATTACKS as ATTACKS,
     attack_named as attack_named,
 )
+from .text_cosine import (
+    TextCosine as TextCosine,
+)
 from .token_table import (
     TokenTable as TokenTable,
 )

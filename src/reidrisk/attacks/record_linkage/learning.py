@@ -15,13 +15,13 @@ _CANDIDATES = 30
 """Known rows beside each target from which EM learns: the best by what was learned before."""
 
 _ROUNDS, _STEPS = 3, 30
-_START = 0.85
-"""Chance at first that the values of one person are the same."""
-_SPREAD = 0.7
-"""Chance at first that they are of a level, if they are not of one before it."""
-_PRIOR = 5.0
-"""Pairs of one person that are assumed before any was seen, alike to what is assumed at first: of
-a handful of rows, EM would believe anything."""
+_START, _NEAR = 0.85, 0.12
+"""Chances at first that the values of one person are the same, and that they are near: half of it
+at the first level, half of the rest at the next, and so on."""
+_PRIOR, _PRIOR_SHARE = 5.0, 0.05
+"""Pairs of one person that are assumed beside what is seen, alike to what is assumed at first; and
+how many more for each that is seen. Of a handful of rows EM would believe anything, and where only
+one column says who is who, nothing tells whether its values come from the same person."""
 _LEAST = 1e-9
 
 
@@ -142,11 +142,8 @@ def _at_first(levels: Levels) -> Floats:
     """Chances before anything was learned: mostly the same, else rather near than not."""
     same = np.zeros((levels.pairs.slots, levels.chance.shape[1]))
     for slot, count in enumerate(levels.counts.tolist()):
-        left = 1.0
-        for level in range(count):
-            same[slot, level] = left * (_START if level == 0 else _SPREAD / (count - 1))
-            left -= same[slot, level] if level == 0 else 0
-        same[slot, count] = 1 - same[slot, :count].sum()
+        near = 0.5 ** np.arange(1, count)
+        same[slot, : count + 1] = [_START, *(_NEAR * near / near.sum()), 1 - _START - _NEAR]
     return same
 
 
@@ -168,7 +165,7 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
     """Chances of levels, from weighted pairs; nearer levels never speak less for one person."""
     most = levels.chance.shape[1]
     slot = levels.slot_of_shown
-    same = _PRIOR * _at_first(levels)
+    same = (_PRIOR + _PRIOR_SHARE * weight.sum()) * _at_first(levels)
     for one, count in enumerate(levels.counts.tolist()):
         seen = beside[one] >= 0
         counted = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
