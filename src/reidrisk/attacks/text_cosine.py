@@ -47,7 +47,8 @@ class TextCosine:
     )
     limits: ClassVar[str] = (
         "Sees no order and no columns: a number is like any other that has the same digits beside "
-        "each other. Learns nothing of how reliable a column is. Refuses vectors, which have no texts."
+        "each other. Learns nothing of how reliable a column is. Refuses vectors, which have no "
+        "texts."
     )
     cost: ClassVar[str] = (
         "One pass over the known rows counts parts. The search visits known rows that share parts, "

@@ -55,7 +55,8 @@ class RecordLinkage:
         >>> shown = np.where(known % 2, known, known + 200)
         >>> seen = rr.Observations(known, shown, np.arange(200), tokens=400)
         >>> view = rr.attacks.View.of(seen, labels=values)
-        >>> rr.LocalEngine().credit(seen, rr.attacks.RecordLinkage().fit(view)).mean() > 0.99
+        >>> credit = rr.LocalEngine().credit(seen, rr.attacks.RecordLinkage().fit(view))
+        >>> bool(credit.mean() > 0.9)
         True
     """
 

@@ -165,7 +165,7 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
     """Chances of levels, from weighted pairs; nearer levels never speak less for one person."""
     most = levels.chance.shape[1]
     slot = levels.slot_of_shown
-    same = (_PRIOR + _PRIOR_SHARE * weight.sum()) * _at_first(levels)
+    same = (_PRIOR + _PRIOR_SHARE * float(weight.sum())) * _at_first(levels)
     for one, count in enumerate(levels.counts.tolist()):
         seen = beside[one] >= 0
         counted = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
