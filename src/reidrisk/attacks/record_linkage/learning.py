@@ -20,8 +20,8 @@ _START, _NEAR = 0.85, 0.12
 at the first level, half of the rest at the next, and so on."""
 _PRIOR, _PRIOR_SHARE = 5.0, 0.05
 """Pairs of one person that are assumed beside what is seen, alike to what is assumed at first; and
-how many more for each that is seen. Of a handful of rows EM would believe anything, and where only
-one column says who is who, nothing tells whether its values come from the same person."""
+how many more for each that is seen: of a handful of rows, or where one column alone says who is
+who, EM would believe anything."""
 _LEAST = 1e-9
 
 
@@ -120,6 +120,8 @@ def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]
         shown: Some anonymous rows, likewise.
     """
     same = _at_first(levels)
+    if levels.pairs.slots == 1:  # nothing else tells whether its values are of one person
+        return same
     rows, targets = levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown)
     for _ in range(_ROUNDS):
         best = best_rows(levels.pairs, *levels.gains(same), known, shown, _CANDIDATES)
