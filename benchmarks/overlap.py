@@ -36,7 +36,7 @@ def people(same=0.5):
 def matrix(rows, gain):
     """Users by items: the gain of each item that a user holds."""
     ones = np.ones(rows.size, np.int64)
-    held = sp.csr_array((ones, rows.values, rows.starts), shape=(len(rows), ITEMS), copy=True)
+    held = sp.csr_array((ones, rows.values, rows.starts), shape=(len(rows), rows.tokens), copy=True)
     held.sum_duplicates()
     held.data = gain[held.indices]
     return held

@@ -13,8 +13,8 @@ from tests.engines.test_local import assert_same
 
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import Observations
-from reidrisk.engines import LocalEngine, ReferenceEngine, subset_joins
-from reidrisk.engines.cost_model import Question
+from reidrisk.engines import LocalEngine, ReferenceEngine, plan, subset_joins
+from reidrisk.engines.cost_model import Question, Search
 from reidrisk.engines.strategies import joins, weighted_joins
 from reidrisk.engines.subset_joins import SlotNumbers
 from reidrisk.scores import TokenWeights
@@ -196,3 +196,15 @@ def test_sets_of_slots_in_which_nobody_is_equal_are_left_out():
         0b10: ([0, 1], [1]),
         0b11: ([1], [1]),
     }
+
+
+def test_scores_that_only_see_gaps_are_not_scanned():
+    """Nearly all rows tie under them, and a scan would offer each of these to each target."""
+    seen = census(100_000, 20_000)
+    known = np.asarray(seen.known.block(0, 100_000)).copy()
+    known[np.random.default_rng(2).random(known.shape) < 0.05] = -1
+    seen = Observations(known, np.asarray(seen.anonymous), seen.truth, tokens=seen.tokens)
+    score = TokenWeights(np.zeros(seen.tokens), known_gap=-1, shown_gap=-1, both_gaps=1)
+    question = Question(seen, searches=3, gaps=True)
+    best = plan.cheapest(question, [*plan.counts(), *plan.entries(Search, score)])
+    assert best.run is joins.count

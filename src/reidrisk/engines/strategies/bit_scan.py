@@ -67,6 +67,8 @@ _LOOK_AT_SLOT = 4e-9
 
 # A search for more than the best row scores more rows: about this many times longer.
 _LOOK_FURTHER = 4
+# A score may depend on nothing but gaps. Then nearly all rows tie, and a scan must score them all.
+_GAPS_COUNT = 3
 # If a larger share of pairs must be scored, a tally is faster; fewer rows are no evidence of that.
 _MOST_SCORED, _ENOUGH_ROWS = 1 / 16, 256
 
@@ -115,7 +117,7 @@ def cost(question: Question) -> float:
     counting = observations.slots * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
     beyond_the_best = wanted.by_listing.list_best > 0 or wanted.most_above > 1
     seconds = pairs * (_PASS + counting) * (_LOOK_FURTHER if beyond_the_best else 1)
-    return question.searches * seconds
+    return question.searches * seconds * (_GAPS_COUNT if question.gaps else 1)
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
@@ -135,7 +137,7 @@ def search(
     return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 
-def _search_normalised(
+def search_normalised(
     observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a faster score with the same values if there is one, else by a scan."""
@@ -475,7 +477,7 @@ def _add_likelihoods(
 PLAN = (
     Search((TokenWeights,), search, cost),
     Search(
-        (NormalisedWeights,), _search_normalised, _normalised_cost, ranks_are_free=ranks_are_free
+        (NormalisedWeights,), search_normalised, _normalised_cost, ranks_are_free=ranks_are_free
     ),
     Evidence((NormalisedWeights,), evidence, _normalised_cost),
 )
