@@ -61,7 +61,7 @@ def made(result, folder):
 def test_it_is_small_and_has_every_section_in_order(text):
     assert len(text.encode()) < 1_500_000
     assert re.findall(r'<section id="([a-z]+)"', text) == [
-        "spectrum", "regulators", "slots", "guesses", "sizes", "people", "sweeps", "releases",
+        "spectrum", "regulators", "strongest", "slots", "guesses", "sizes", "people", "sweeps", "releases",
         "information", "limits", "again",
     ]  # fmt: skip
 
