@@ -23,6 +23,7 @@ from reidrisk.core.doubts import Doubt
 from reidrisk.errors import MissingExtra
 from reidrisk.report import signoff
 from reidrisk.report.range_chart import Mark, RiskRange, range_of
+from reidrisk.study.gate import judged
 from reidrisk.study.result import Result, Signoff
 from reidrisk.study.text.numbers import opening, share_with_interval
 from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
@@ -99,7 +100,7 @@ def test_on_the_command_line_it_is_that_of_the_very_file(tmp_path):
     assert signoff.digest_of(Result.load(tmp_path)) != digest
 
 
-HIGHEST = max(one.high for one in sample().risks if not one.setting)
+HIGHEST = max(one.high for one in judged(sample()))
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.01, HIGHEST - 1e-9, HIGHEST, 0.4, 1.0])

@@ -17,7 +17,7 @@ from reidrisk.core.observations import MISSING, Tokens
 from reidrisk.core.parallel import Array, Number, inlined, kernel, listen
 from reidrisk.engines.cost_model import Question
 
-LOOK_UP = 1.5e-8
+_LOOK_UP = 1.5e-8
 """Seconds to look a row or a target up in one slot, and to use what was found."""
 
 _CALL = 2e-5  # seconds of a join of no rows
@@ -142,7 +142,7 @@ def seconds(question: Question, passes: int, rows: int) -> float:
     users, targets = question.observations.known.users, len(question.codes.targets)
     passes *= -(-users // rows)
     looked_up = users + passes * targets
-    return float((looked_up * LOOK_UP + passes * _CALL) * 2.0**question.observations.slots)
+    return float((looked_up * _LOOK_UP + passes * _CALL) * 2.0**question.observations.slots)
 
 
 def _join(

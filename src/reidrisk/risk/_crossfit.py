@@ -20,7 +20,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.scores import Score
 
-HALVES = 2
+_HALVES = 2
 
 _ROWS_AT_A_TIME = 1 << 10
 
@@ -31,10 +31,10 @@ def is_refitted(attack: Attack) -> bool:
     Args:
         attack: Any attack.
     """
-    return getattr(attack, "transductive", False) or is_crossfitted(attack)
+    return getattr(attack, "transductive", False) or _is_crossfitted(attack)
 
 
-def is_crossfitted(attack: Attack) -> bool:
+def _is_crossfitted(attack: Attack) -> bool:
     """Whether an attack learns from the true pairs of other targets.
 
     Args:
@@ -80,12 +80,12 @@ def refitted(
         view: What it may use to fit; cut to as many slots.
     """
     view = view.prefix(seen.slots)
-    if not is_crossfitted(attack):
+    if not _is_crossfitted(attack):
         check_needs(attack, view)
         yield attack.fit(view), np.arange(len(seen.truth))
         return
     half = halves_of(seen)
-    for one in range(HALVES):
+    for one in range(_HALVES):
         knows = replace(view, panel=seen.only(half != one).changed(strangers=None))
         check_needs(attack, knows)
         yield attack.fit(knows), np.flatnonzero(half == one)
@@ -100,8 +100,8 @@ def halves_of(seen: Observations) -> NDArray[np.int64]:
     Args:
         seen: Observations with the known rows of all targets.
     """
-    half = np.array([int(digest[:8], 16) % HALVES for digest in _digests(seen.true_rows)])
-    if len(np.unique(half)) < HALVES:
+    half = np.array([int(digest[:8], 16) % _HALVES for digest in _digests(seen.true_rows)])
+    if len(np.unique(half)) < _HALVES:
         raise InvalidInput(
             "an attack that learns from the true pairs of half of the people needs people in both "
             f"halves, and there are {len(half)} targets; leave the attack out",

@@ -164,12 +164,12 @@ class PolyaChances:
                 balls[shown[slot]] += 1
         return shown
 
-    def urns(self, known: int, shown: int) -> "Urns":
+    def urns(self, known: int, shown: int) -> "_Urns":
         """Sums of logarithms of balls, up to so many known and so many shown tokens of a row."""
         size = known + self.fade * shown + self.fade
         most = min(size, MOST_TIMES * (self.fade + 1) + self.fade)
         # Powers of two, so that a few tables serve all rows.
-        return Urns(
+        return _Urns(
             _sums(self, 1 << (most - 1).bit_length()), _of_all(self, 1 << (size - 1).bit_length())
         )
 
@@ -178,7 +178,7 @@ class PolyaChances:
         return _of_gaps(self, slots)
 
 
-class Urns(NamedTuple):
+class _Urns(NamedTuple):
     """Sums of logarithms of balls, whole numbers: see `_rising`.
 
     With `fade` f, drawing a token s times that the known row holds k times has the logarithm

@@ -155,7 +155,7 @@ def _judged(
     codes = known_codes(accept, setting("accept"))
     checks = judge(result, limits, before)
     found = (*about, *doubts(result, checks, limits, before))
-    left, accepted, answered = told_apart(found, codes, proved=_is_proved(result, limits, checks))
+    left, accepted, answered = _told_apart(found, codes, proved=_is_proved(result, limits, checks))
     unused = [code for code in codes if code not in {doubt.code for doubt in found}]
     aside = (*_few_unassessed(result, limits), *map(_unused, unused))
     passed = all(check.passed for check in checks) and not left
@@ -166,7 +166,7 @@ def _unused(code: Code) -> str:
     return f"{setting('accept', code)}: there is no such doubt here, so nothing is accepted"
 
 
-def told_apart(
+def _told_apart(
     found: Iterable[Doubt], codes: Collection[str], *, proved: bool
 ) -> tuple[tuple[Doubt, ...], tuple[Doubt, ...], tuple[Doubt, ...]]:
     """Doubts that fail a limit, those that are accepted, and those that a proof answers.

@@ -80,7 +80,7 @@ _PORTFOLIO = (
 
 
 @dataclass(frozen=True)
-class Planned:
+class _Planned:
     """An attack that applies to a study, and what it takes.
 
     Attributes:
@@ -101,7 +101,7 @@ def plan(
     targets: int | None = None,
     lengths: int = 1,
     seed: int = 0,
-) -> tuple[Planned, ...]:
+) -> tuple[_Planned, ...]:
     """All attacks that apply to a source, cheapest first.
 
     Args:
@@ -115,13 +115,13 @@ def plan(
     pairs = lengths * source.users * attacked
     few = attacked < _FEWEST and source.form != "columns"
     return tuple(
-        Planned(one.name, one.seconds + one.passes * pairs * _PAIR, one.learns)
+        _Planned(one.name, one.seconds + one.passes * pairs * _PAIR, one.learns)
         for one in _PORTFOLIO
         if _applies(one, source, release, seed) and not (few and one.learns)
     )
 
 
-def within(planned: Iterable[Planned], effort: Effort) -> tuple[Planned, ...]:
+def within(planned: Iterable[_Planned], effort: Effort) -> tuple[_Planned, ...]:
     """Those that an effort allows.
 
     Args:
@@ -141,7 +141,7 @@ def within(planned: Iterable[Planned], effort: Effort) -> tuple[Planned, ...]:
     return tuple(tried)
 
 
-def plan_of(study: "Study", source: Source) -> tuple[Planned, ...]:
+def _plan_of(study: "Study", source: Source) -> tuple[_Planned, ...]:
     """All attacks that apply to the rows of a study; none where a release shows people in slots.
 
     Args:
@@ -161,7 +161,7 @@ def plan_in_words(study: "Study", source: Source) -> str:
         study: What is measured.
         source: Of whom.
     """
-    planned = plan_of(study, source)
+    planned = _plan_of(study, source)
     tried = {one.name for one in study.attacks}
     if not planned:
         return ""
@@ -189,7 +189,7 @@ def not_tried(study: "Study", source: Source) -> tuple[str, ...]:
         source: Of whom.
     """
     tried = {one.name for one in study.attacks}
-    return tuple(one.name for one in plan_of(study, source) if one.name not in tried)
+    return tuple(one.name for one in _plan_of(study, source) if one.name not in tried)
 
 
 def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int) -> bool:
