@@ -103,7 +103,7 @@ def test_on_the_command_line_it_is_that_of_the_very_file(tmp_path):
 HIGHEST = max(one.high for one in judged(sample()))
 
 
-@pytest.mark.parametrize("limit", [0.0, 0.01, HIGHEST - 1e-9, HIGHEST, 0.4, 1.0])
+@pytest.mark.parametrize("limit", [0.0, 0.01, HIGHEST - 1e-9, HIGHEST + 1e-11, 0.4, 1.0])
 def test_it_passes_what_the_gate_passes(tmp_path, limit):
     result = signed(signoff=replace(SIGNOFF, limit=limit))
     result.save(tmp_path)
