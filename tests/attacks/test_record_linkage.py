@@ -218,13 +218,45 @@ def test_chances_of_a_known_world_are_learned(panel):
     order = np.random.default_rng(1).permutation(3_000)
     seen = Observations(known, shown[order[:1000]], order[:1000], tokens=len(values))
     others = seen.changed(truth=seen.truth) if panel else None
-    levels, same, missed = RecordLinkage(others).learn(View.of(seen, labels=values))
+    levels, found, missed = RecordLinkage(others).learn(View.of(seen, labels=values))
     assert missed == 0
+    same = found.same
     for slot in range(3):
         truth = (known[order[:1000], slot] == shown[order[:1000], slot]).mean()
         assert same[slot, 0] == pytest.approx(truth, abs=0.03)
         assert same[slot, : levels.counts[slot] + 1].sum() == pytest.approx(1)
         assert same[slot, levels.counts[slot]] < 0.03
+
+
+def test_swapped_columns_are_found_and_learned():
+    known, shown, values = people(1_500, 3, spoil=(0.1, 0.1, 0.1))
+    random = np.random.default_rng(1)
+    # Two columns of names; one in five people writes them in each other's place.
+    order = random.permutation(1_500)
+    tokens = len(values)
+    here, there = (np.column_stack([side, side[order, 0] + tokens]) for side in (known, shown))
+    swap = random.random(1_500) < 0.2
+    there[swap, 0], there[swap, 3] = there[swap, 3] - tokens, there[swap, 0] + tokens
+    labels = np.concatenate([values, values])
+    seen = Observations(here, there, np.arange(1_500), tokens=2 * tokens)
+    levels, found, _ = RecordLinkage().learn(View.of(seen, labels=labels))
+    assert levels.pairs.swaps.tolist() == [[0, 3, 4, 5]]
+    assert found.swapped[0] == pytest.approx(swap.mean(), abs=0.03)
+    panel = RecordLinkage(seen).learn(View.of(seen, labels=labels))[1]
+    assert panel.swapped[0] == pytest.approx(swap.mean(), abs=0.03)
+    right = credit(RecordLinkage(), seen, labels)
+    assert right[swap].mean() > 0.97
+    assert right[~swap].mean() > 0.97
+
+
+def test_columns_that_agree_by_chance_are_not_swapped():
+    """Two columns of few values hold each pair of them in either order."""
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 4, (300, 2))
+    seen = Observations(rows, rows, np.arange(300), tokens=4)
+    labels = np.array(["yes", "no", "rather", "never"], object)
+    levels, _, _ = RecordLinkage().learn(View.of(seen, labels=labels))
+    assert not len(levels.pairs.swaps)
 
 
 def test_a_permuted_truth_stays_at_guessing():
@@ -254,27 +286,31 @@ def test_it_keeps_the_promises_of_attacks_and_scores():
     check_score(RecordLinkage().fit(View.of(SEEN, labels=VALUES)), SEEN)
 
 
+def some_pairs(random, tokens, share):
+    """Pairs of some values of two columns."""
+    sides = [
+        np.sort(random.choice(tokens, random.integers(1, tokens + 1), replace=False))
+        for _ in range(2)
+    ]
+    return SlotPairs(*sides, *np.nonzero(random.random((len(sides[0]), len(sides[1]))) < share))
+
+
 @st.composite
 def worlds(draw):
-    """Observations with gaps and ties, and a score that lists some pairs of values."""
+    """Observations with gaps and ties, and a score that lists some pairs, perhaps swapped ones."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    slots, tokens = draw(st.integers(1, 3)), draw(st.integers(1, 6))
+    slots, tokens = draw(st.integers(1, 4)), draw(st.integers(1, 6))
     known = random.integers(-1, tokens, (draw(st.integers(1, 40)), slots))
     shown = random.integers(-1, tokens, (draw(st.integers(1, 9)), slots))
     seen = Observations(known, shown, random.integers(0, len(known), len(shown)), tokens=tokens)
-    parts = []
-    for _ in range(slots):
-        sides = [
-            np.sort(random.choice(tokens, random.integers(1, tokens + 1), replace=False))
-            for _ in range(2)
-        ]
-        listed = random.random((len(sides[0]), len(sides[1]))) < draw(
-            st.sampled_from([0.1, 0.5, 1])
-        )
-        parts.append(SlotPairs(*sides, *np.nonzero(listed)))
-    pairs, _ = ValuePairs.of(parts)
+    swaps = draw(st.sampled_from([[], [(0, 1)], [(0, 3), (1, 2)]]))
+    swaps = [pair for pair in swaps if max(pair) < slots]
+    shares = draw(st.sampled_from([0.1, 0.5, 1]))
+    parts = [some_pairs(random, tokens, shares) for _ in range(slots + 2 * len(swaps))]
+    pairs, _ = ValuePairs.of(parts, swaps)
     gains = random.integers(-3, 9, len(pairs.places))
-    return seen, ComparedValues(pairs, gains, random.integers(-5, 1, len(pairs.shown)))
+    different = random.integers(-5, 1, len(pairs.shown))
+    return seen, ComparedValues(pairs, gains, different, random.integers(-4, 4, len(swaps)))
 
 
 @given(worlds(), st.sampled_from([0, 2, 50]), st.sampled_from([1, 3, None]), st.booleans())
@@ -297,8 +333,9 @@ def test_the_best_rows_are_those_of_the_definition(world, count):
     seen, score = world
     known = np.asarray(seen.known)
     found = best_rows(
-        score.pairs, score.gains, score.different, known, np.asarray(seen.anonymous), count
-    )
+        score.pairs, score.gains, score.different, score.swapped, known,
+        np.asarray(seen.anonymous), count,
+    )  # fmt: skip
     for target, shown in enumerate(np.asarray(seen.anonymous)):
         expected = np.argsort(-score.of(known, shown), kind="stable")[:count]
         assert found[target].tolist() == expected.tolist()
@@ -306,7 +343,7 @@ def test_the_best_rows_are_those_of_the_definition(world, count):
 
 def test_the_score_of_a_pair_is_that_of_its_levels():
     """Slot by slot: chance of the level for one person, over how many known rows are as similar."""
-    levels, same, _ = RecordLinkage().learn(View.of(SEEN, labels=VALUES))
+    levels, found, _ = RecordLinkage().learn(View.of(SEEN, labels=VALUES))
     score = RecordLinkage().fit(View.of(SEEN, labels=VALUES))
     shown = SHOWN[ORDER[0]]
     places = levels.pairs.places_of_known(KNOWN), levels.pairs.places_of_shown(shown[None])
@@ -316,7 +353,7 @@ def test_the_score_of_a_pair_is_that_of_its_levels():
         number = np.bincount(beside[slot], minlength=levels.counts[slot] + 1)
         chance = levels.chance[places[1][slot, 0]][: levels.counts[slot] + 1]
         np.testing.assert_allclose(chance, number / 501, atol=1 / 501)
-        nats += np.log(same[slot][beside[slot]] / chance[beside[slot]])
+        nats += np.log(found.same[slot][beside[slot]] / chance[beside[slot]])
     np.testing.assert_allclose(score.of(KNOWN, shown) / rr.scores.GRID, nats, atol=1e-9)
 
 

@@ -1,6 +1,6 @@
 """Score: what it is worth, slot by slot, that a known and a shown value are so similar."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ class ComparedValues:
         pairs: All pairs of values that are similar, equal ones among them.
         gains: What each of these pairs is worth.
         different: What it is worth to hold another value, for each shown value.
+        swapped: What it is worth that the values of two slots are swapped, for each two slots for
+            which `pairs` has comparisons crosswise. The better of both counts, where no value
+            differs from what it is compared with crosswise.
         missed: Share of similar values of one person that are taken for different, of the worst
             slot, as far as it is estimated: because not all values could be compared.
         unit: What gains count.
@@ -38,6 +41,7 @@ class ComparedValues:
     pairs: ValuePairs
     gains: Gains
     different: Gains
+    swapped: Gains = field(default_factory=lambda: np.zeros(0, np.int64))
     missed: float = 0.0
     unit: Unit = NATS
 
@@ -50,20 +54,34 @@ class ComparedValues:
                 f"{observations.slots}",
                 code="score-mismatch",
             )
-        check_sum(np.concatenate([self.gains, self.different, [0]]), self.pairs.slots)
+        every = np.concatenate([self.gains, self.different, self.swapped, [0]])
+        # Two slots crosswise, and what swapping them is worth, are three gains.
+        check_sum(every, 2 * self.pairs.slots + 1)
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         held = self.pairs.places_of_known(np.asarray(known))
         met = self.pairs.places_of_shown(np.atleast_2d(shown))
         met = np.broadcast_to(met, held.shape)
-        return np.asarray(self._gains(held, met).sum(axis=0))
+        gains, listed, empty = self._gains(held, met)
+        total = gains[: self.pairs.slots].sum(axis=0)
+        for (one, other, *crosswise), bonus in zip(self.pairs.swaps, self.swapped, strict=True):
+            fits = (listed[crosswise] | empty[crosswise]).all(axis=0) & listed[crosswise].any(
+                axis=0
+            )
+            more = gains[crosswise].sum(axis=0) + bonus - gains[one] - gains[other]
+            total += np.where(fits, np.maximum(more, 0), 0)
+        return np.asarray(total)
 
-    def _gains(self, held: NDArray[np.int32], met: NDArray[np.int32]) -> Gains:
-        """What each slot is worth, given the places of both values."""
+    def _gains(
+        self, held: NDArray[np.int32], met: NDArray[np.int32]
+    ) -> tuple[Gains, NDArray[np.bool_], NDArray[np.bool_]]:
+        """What comparisons are worth, which are listed and which empty, by places of values."""
+        empty = (held == GAP) | (met < 0)
         if not len(self.different):  # nothing was ever shown
-            return np.zeros(held.shape, np.int64)
+            return np.zeros(held.shape, np.int64), empty & False, empty
         number = self.pairs.find(held, met)
+        listed = number >= 0
         gains = self.different[np.maximum(met, 0)]
-        gains[number >= 0] = self.gains[number[number >= 0]]
-        return np.where((held == GAP) | (met < 0), 0, gains)
+        gains[listed] = self.gains[number[listed]]
+        return np.where(empty, 0, gains), listed, empty

@@ -6,15 +6,17 @@ References:
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.protocol import View, check_needs
-from reidrisk.attacks.record_linkage.learning import Levels, by_em, from_pairs, levels_of
+from reidrisk.attacks.record_linkage.learning import Learned, Levels, by_em, from_pairs, levels_of
 from reidrisk.attacks.record_linkage.similar import similar
+from reidrisk.attacks.record_linkage.swapped import swaps_of
+from reidrisk.attacks.record_linkage.values import Content, content_of
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import Kind, Rows
@@ -41,7 +43,8 @@ class RecordLinkage:
     or different. What a column holds decides what near means. Each level counts by how much
     likelier it is for one person than by chance: by chance it is as likely as known rows have such
     a value, so that a rare name counts more; for one person the chances are learned by EM without
-    labels, or from a panel.
+    labels, or from a panel. Where two columns are swapped in some rows, such as name and surname,
+    they are also compared crosswise.
 
     Args:
         panel: Other users, of whom both sides and who is who are known; that of the view, if None
@@ -95,11 +98,11 @@ class RecordLinkage:
 
     def fit(self, view: View) -> ComparedValues:
         """The score with the likeliest chances."""
-        levels, same, missed = self.learn(view)
-        return ComparedValues(levels.pairs, *levels.gains(same), missed)
+        levels, found, missed = self.learn(view)
+        return ComparedValues(levels.pairs, *levels.gains(found.same), found.bonus, missed)
 
-    def learn(self, view: View) -> tuple[Levels, NDArray[np.float64], float]:
-        """The levels of all pairs, chances of each level for one person, and pairs missed.
+    def learn(self, view: View) -> tuple[Levels, Learned, float]:
+        """The levels of all pairs, what was learned of one person, and the share that is missed.
 
         Args:
             view: What the attacker may fit on.
@@ -116,37 +119,57 @@ class RecordLinkage:
             ]
         levels, lost = _levels(known, shown, np.asarray(view.labels), more)
         if more is not None:
-            same = from_pairs(levels, *more)
+            found = from_pairs(levels, *more)
         else:
             some = sample_of_rows(view.anonymous, view.tokens, MOST_TARGETS, 0)
-            same = by_em(levels, known, some)
-        return levels, same, _missed(same, lost)
+            found = by_em(levels, known, some)
+        return levels, found, _missed(found.same, lost)
 
 
 def _levels(
     known: Tokens, shown: Tokens, labels: NDArray[Any], more: list[Tokens] | None
 ) -> tuple[Levels, list[NDArray[np.float64]]]:
     """Compare the values of all columns; what share of the pairs of each level is lost."""
-    slots, parts, held, there = [], [], [], []
-    for slot in range(known.shape[1]):
-        values, counts = np.unique(_filled(known[:, slot]), return_counts=True)
-        others = np.unique(_filled(shown[:, slot]))
-        if more is not None:  # values of a panel are compared too, though nobody may hold them
-            panel = [np.unique(_filled(side[:, slot])) for side in more]
-            counts = np.append(counts, np.zeros(len(np.setdiff1d(panel[0], values)), np.int64))
-            order = np.argsort(np.append(values, np.setdiff1d(panel[0], values)))
-            values, counts = np.append(values, np.setdiff1d(panel[0], values))[order], counts[order]
-            others = np.union1d(others, panel[1])
-        found = similar(*([str(one) for one in labels[side]] for side in (values, others)))
-        slots.append(SlotPairs(values, others, found.pairs.known, found.pairs.shown))
-        parts.append(found)
-        held.append(counts)
-        there.append(counts.sum())
-    pairs, order = ValuePairs.of(slots)
-    level = np.concatenate([found.pairs.level for found in parts])[order]
-    counts = np.array([found.levels for found in parts])
-    levels = levels_of(pairs, level, counts, np.concatenate(held), np.array(there))
-    return levels, [found.lost for found in parts]
+    sides = [
+        _columns(*pair) for pair in zip((known, shown), more or (known[:0], shown[:0]), strict=True)
+    ]
+    texts = [[[str(one) for one in labels[column.values]] for column in side] for side in sides]
+    contents = [content_of(sorted({*here, *there})) for here, there in zip(*texts, strict=True)]
+    swapped = swaps_of(known, shown, labels, contents)
+    for one, other in swapped:
+        if contents[one] is not contents[other]:  # values of both are compared in one way
+            contents[one] = contents[other] = Content.TEXTS
+    slots = [(slot, slot) for slot in range(known.shape[1])]
+    slots += [pair for one, other in swapped for pair in ((one, other), (other, one))]
+    found = [similar(texts[0][a], texts[1][b], contents[a]) for a, b in slots]
+    pairs, order = ValuePairs.of(
+        [SlotPairs(sides[0][a].values, sides[1][b].values, part.pairs.known, part.pairs.shown)
+         for (a, b), part in zip(slots, found, strict=True)], swapped
+    )  # fmt: skip
+    level = np.concatenate([part.pairs.level for part in found])[order]
+    counts = np.array([part.levels for part in found])
+    held = [sides[0][a].counts for a, _ in slots]
+    there = np.array([one.sum() for one in held])
+    levels = levels_of(pairs, level, counts, np.concatenate(held), there)
+    return levels, [part.lost for part in found[: known.shape[1]]]
+
+
+class _Column(NamedTuple):
+    """The different values of a column, as tokens, and how many rows hold each."""
+
+    values: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def _columns(rows: Tokens, panel: Tokens) -> list[_Column]:
+    """The columns of some rows; values of a panel are among them, though nobody may hold them."""
+    found = []
+    for slot in range(rows.shape[1]):
+        both = [_filled(side[:, slot]) for side in (rows, panel)]
+        values, places = np.unique(np.concatenate(both), return_inverse=True)
+        counts = np.bincount(places[: len(both[0])], minlength=len(values))
+        found.append(_Column(values, counts))
+    return found
 
 
 def _missed(same: NDArray[np.float64], lost: list[NDArray[np.float64]]) -> float:
@@ -156,7 +179,7 @@ def _missed(same: NDArray[np.float64], lost: list[NDArray[np.float64]]) -> float
     lost beside what was found.
     """
     worst = 0.0
-    for chance, gone in zip(same, lost, strict=True):
+    for chance, gone in zip(same[: len(lost)], lost, strict=True):
         there = chance[: len(gone)] / (1 - np.minimum(gone, _MOST_LOST))
         worst = max(worst, float((there * gone).sum() / max(there.sum(), 1.0)))
     return worst

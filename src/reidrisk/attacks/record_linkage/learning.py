@@ -14,7 +14,7 @@ Whole = NDArray[np.int64]
 _CANDIDATES = 30
 """Known rows beside each target from which EM learns: the best by what was learned before."""
 
-_ROUNDS, _STEPS = 3, 30
+_ROUNDS, _STEPS, _SETTLED = 3, 30, 1e-4
 _START, _NEAR = 0.85, 0.12
 """Chances at first that the values of one person are the same, and that they are near: half of it
 at the first level, half of the rest at the next, and so on."""
@@ -22,6 +22,8 @@ _PRIOR, _PRIOR_SHARE = 5.0, 0.05
 """Pairs of one person that are assumed beside what is seen, alike to what is assumed at first; and
 how many more for each that is seen: of a handful of rows, or where one column alone says who is
 who, EM would believe anything."""
+_SWAPPED = 0.01
+"""Chance at first that the values of two slots are swapped."""
 _LEAST = 1e-9
 
 
@@ -45,7 +47,7 @@ class Levels:
     @property
     def slot_of_shown(self) -> Whole:
         """The slot of each shown value."""
-        return np.repeat(np.arange(self.pairs.slots), np.diff(self.pairs.shown_starts))
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.pairs.shown_starts))
 
     def gains(self, same: Floats) -> tuple[Whole, Whole]:
         """What each pair is worth, and what it is worth to differ from each shown value.
@@ -87,30 +89,50 @@ def levels_of(
     most = int(counts.max(initial=0)) + 1
     at = pairs.shown_of_pairs * most + level
     found = np.bincount(at, held[pairs.places], len(pairs.shown) * most).reshape(-1, most)
-    slot = np.repeat(np.arange(pairs.slots), np.diff(pairs.shown_starts))
+    slot = np.repeat(np.arange(len(counts)), np.diff(pairs.shown_starts))
     rows = np.arange(len(slot))
     found[rows, counts[slot]] = np.maximum(known[slot] - found.sum(axis=1), 0)
     # A level that nobody else has is not impossible: each is given a part of one more row.
-    usual = np.array([found[slot == one].sum(axis=0) for one in range(pairs.slots)])
+    usual = np.array([found[slot == one].sum(axis=0) for one in range(len(counts))])
     usual /= np.maximum(usual.sum(axis=1, keepdims=True), 1)
     chance = (found + usual[slot]) / (known[slot, None] + 1)
     return Levels(pairs, level, counts, chance)
 
 
-def from_pairs(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Floats:
-    """Chances of levels, from pairs of rows that are known to be of one person.
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned of pairs of one person.
+
+    Attributes:
+        same: Chance of each level, comparisons x levels.
+        swapped: Chance that the values of two slots are swapped.
+    """
+
+    same: Floats
+    swapped: Floats
+
+    @property
+    def bonus(self) -> Whole:
+        """What it is worth that two values are swapped."""
+        odds = np.log(self.swapped) - np.log1p(-self.swapped)
+        return np.asarray(np.rint(odds * GRID), dtype=np.int64)
+
+
+def from_pairs(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Learned:
+    """What is learned from pairs of rows that are known to be of one person.
 
     Args:
         levels: Tells levels.
         known: Known rows.
         shown: The anonymous row of each.
     """
-    found = levels.of(levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown))
-    return _chances(levels, found[:, :, None], np.ones((len(shown), 1)))
+    targets = levels.pairs.places_of_shown(shown)
+    beside = levels.of(levels.pairs.places_of_known(known), targets)[:, :, None]
+    return _by_steps(levels, _at_first(levels), beside, targets, np.ones(1))
 
 
-def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Floats:
-    """Chances of levels, from rows of whom nobody knows who is who.
+def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]) -> Learned:
+    """What is learned from rows of whom nobody knows who is who.
 
     Each target is of one of the known rows, all alike before anything is seen.
 
@@ -119,30 +141,56 @@ def by_em(levels: Levels, known: NDArray[np.integer], shown: NDArray[np.integer]
         known: Known rows, in an order that does not hang on who they are.
         shown: Some anonymous rows, likewise.
     """
-    same = _at_first(levels)
+    found = _at_first(levels)
     if levels.pairs.slots == 1:  # nothing else tells whether its values are of one person
-        return same
+        return found
     rows, targets = levels.pairs.places_of_known(known), levels.pairs.places_of_shown(shown)
     for _ in range(_ROUNDS):
-        best = best_rows(levels.pairs, *levels.gains(same), known, shown, _CANDIDATES)
-        # Slots x targets x candidates.
+        gains = *levels.gains(found.same), found.bonus
+        best = best_rows(levels.pairs, *gains, known, shown, _CANDIDATES)
+        # Comparisons x targets x candidates.
         beside = levels.of(
             rows[:, best.ravel()], np.repeat(targets, best.shape[1], axis=1)
         ).reshape(-1, *best.shape)
         # One more candidate stands for all other known rows: they are taken to differ everywhere.
-        others = np.where(targets >= 0, levels.counts[: len(targets), None], -1)[:, :, None]
+        others = np.where(targets >= 0, levels.counts[:, None], -1)[:, :, None]
         beside = np.concatenate([beside, others], axis=2)
         times = np.append(np.ones(best.shape[1]), len(known) - best.shape[1])
-        chance = _chance_of(levels, beside, targets)
-        for _ in range(_STEPS):
-            weight = times * _ratio(same, beside, chance)
-            same = _chances(levels, beside, weight / weight.sum(axis=1, keepdims=True))
-    return same
+        found = _by_steps(levels, found, beside, targets, times)
+    return found
 
 
-def _at_first(levels: Levels) -> Floats:
+def _by_steps(
+    levels: Levels, found: Learned, beside: Whole, targets: NDArray[np.int32], times: Floats
+) -> Learned:
+    """Steps of EM, given the levels of some candidates of each target.
+
+    Args:
+        levels: Tells how often levels occur by chance.
+        found: What was learned before.
+        beside: Levels, comparisons x targets x candidates.
+        targets: Places of shown values, comparisons x targets.
+        times: For how many known rows each candidate stands.
+    """
+    chance = np.log(np.maximum(_chance_of(levels, beside, targets), _LEAST))
+    for _ in range(_STEPS):
+        nats, swapped = _nats(levels, found, beside, chance)
+        weight = times * np.exp(nats - nats.max(axis=1, keepdims=True))
+        weight /= weight.sum(axis=1, keepdims=True)
+        before, found = found, _learned(levels, beside, weight, swapped)
+        if np.abs(found.same - before.same).max() < _SETTLED:
+            break
+    return found
+
+
+def _at_first(levels: Levels) -> Learned:
+    """What is assumed before anything was seen."""
+    return Learned(_first_chances(levels), np.full(len(levels.pairs.swaps), _SWAPPED))
+
+
+def _first_chances(levels: Levels) -> Floats:
     """Chances before anything was learned: mostly the same, else rather near than not."""
-    same = np.zeros((levels.pairs.slots, levels.chance.shape[1]))
+    same = np.zeros((len(levels.counts), levels.chance.shape[1]))
     for slot, count in enumerate(levels.counts.tolist()):
         near = 0.5 ** np.arange(1, count)
         same[slot, : count + 1] = [_START, *(_NEAR * near / near.sum()), 1 - _START - _NEAR]
@@ -154,23 +202,43 @@ def _chance_of(levels: Levels, beside: Whole, targets: NDArray[np.int32]) -> Flo
     return np.asarray(levels.chance[np.maximum(targets[:, :, None], 0), np.maximum(beside, 0)])
 
 
-def _ratio(same: Floats, beside: Whole, chance: Floats) -> Floats:
-    """How much likelier each pair of rows is if it is of one person."""
-    slots = np.arange(len(beside))[:, None, None]
-    nats = np.log(np.maximum(same[slots, np.maximum(beside, 0)], _LEAST)) - np.log(
-        np.maximum(chance, _LEAST)
+def _nats(
+    levels: Levels, found: Learned, beside: Whole, chance: Floats
+) -> tuple[Floats, list[Floats]]:
+    """How much likelier each pair of rows is if it is of one person; and if values are swapped.
+
+    Returns:
+        Logarithms, targets x candidates; and for each two slots the chance that they are swapped.
+    """
+    logs = np.log(np.maximum(found.same, _LEAST))
+    here = np.stack(
+        [np.take(log, np.maximum(one, 0)) for log, one in zip(logs, beside, strict=True)]
     )
-    return np.asarray(np.exp(np.clip(np.where(beside < 0, 0, nats).sum(axis=0), -200, 200)))
+    nats = np.where(beside < 0, 0, here - chance)
+    total, swapped = nats[: levels.pairs.slots].sum(axis=0), []
+    for (one, other, *crosswise), share in zip(levels.pairs.swaps, found.swapped, strict=True):
+        different = beside[crosswise] == levels.counts[crosswise][:, None, None]
+        fits = ~different.any(axis=0) & (beside[crosswise] >= 0).any(axis=0)
+        straight = nats[one] + nats[other] + np.log1p(-share)
+        crossed = np.where(fits, nats[crosswise].sum(axis=0) + np.log(share), -np.inf)
+        both = np.logaddexp(straight, crossed)
+        total = total + both - nats[one] - nats[other]
+        swapped.append(np.exp(crossed - both))
+    return np.asarray(total), swapped
 
 
-def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
-    """Chances of levels, from weighted pairs; nearer levels never speak less for one person."""
-    most = levels.chance.shape[1]
-    slot = levels.slot_of_shown
-    same = (_PRIOR + _PRIOR_SHARE * float(weight.sum())) * _at_first(levels)
-    for one, count in enumerate(levels.counts.tolist()):
+def _learned(levels: Levels, beside: Whole, weight: Floats, swapped: list[Floats]) -> Learned:
+    """Chances from weighted pairs; nearer levels never speak less for one person."""
+    most, slot = levels.chance.shape[1], levels.slot_of_shown
+    prior = _PRIOR + _PRIOR_SHARE * float(weight.sum())
+    same, straight = prior * _first_chances(levels), [weight] * levels.pairs.slots
+    shares = []
+    for (one, other, *_), crossed in zip(levels.pairs.swaps, swapped, strict=True):
+        straight[one] = straight[other] = weight * (1 - crossed)
+        shares.append((float((weight * crossed).sum()) + prior * _SWAPPED) / (weight.sum() + prior))
+    for one, count in enumerate(levels.counts[: levels.pairs.slots].tolist()):
         seen = beside[one] >= 0
-        counted = np.bincount(beside[one][seen], weight[seen], most)[: count + 1]
+        counted = np.bincount(beside[one][seen], straight[one][seen], most)[: count + 1]
         usual = (
             levels.chance[slot == one].mean(axis=0)[: count + 1]
             if (slot == one).any()
@@ -178,7 +246,10 @@ def _chances(levels: Levels, beside: Whole, weight: Floats) -> Floats:
         )
         found = same[one, : count + 1] + counted
         same[one, : count + 1] = _falling(found / found.sum(), usual)
-    return same
+    for one, other, *crosswise in levels.pairs.swaps:
+        # Who swaps two values writes them as well as everybody.
+        same[crosswise] = (same[one] + same[other]) / 2
+    return Learned(same, np.array(shares))
 
 
 def _falling(same: Floats, usual: Floats) -> Floats:

@@ -98,12 +98,13 @@ class _Similar:
         return FIRST + len(LEVELS[self.content])
 
 
-def similar(known: Sequence[str], shown: Sequence[str]) -> _Similar:
+def similar(known: Sequence[str], shown: Sequence[str], content: Content | None = None) -> _Similar:
     """All similar pairs of the values of a column, equal ones among them.
 
     Args:
         known: Different values on the known side.
         shown: Different values on the anonymous side.
+        content: What the column holds; seen from its values, if not given.
 
     Example:
         >>> from reidrisk.attacks.record_linkage.similar import similar
@@ -111,7 +112,8 @@ def similar(known: Sequence[str], shown: Sequence[str]) -> _Similar:
         >>> list(zip(*map(np.ndarray.tolist, found.pairs)))
         [(0, 0, 0), (1, 1, 1), (0, 2, 2)]
     """
-    content = content_of(sorted({*known, *shown}))
+    if content is None:
+        content = content_of(sorted({*known, *shown}))
     here, there = _Spellings.of(known, content), _Spellings.of(shown, content)
     found, lost = _COMPARE[content](here.values, there.values)
     pairs = _of_spellings(found, here, there, known, shown)
@@ -352,7 +354,6 @@ def _texts(known: list[str], shown: list[str]) -> _Found:
     for start in range(0, here.shape[0], step):
         listen()
         near = (here[start : start + step] @ across).tocoo()
-        near.sum_duplicates()
         passed = near.data >= _COSINES[-1]
         level = FIRST + np.searchsorted(-np.array(_COSINES), -near.data[passed])
         found.append((near.row[passed] + start, near.col[passed], level))

@@ -37,8 +37,11 @@ def normalised(value: str) -> str:
         >>> normalised("  O'Neill-Müller ")
         'o neill muller'
     """
-    plain = unicodedata.normalize("NFKD", value)
-    plain = "".join(one for one in plain if not unicodedata.combining(one)).casefold()
+    plain = value
+    if not value.isascii():
+        plain = unicodedata.normalize("NFKD", value)
+        plain = "".join(one for one in plain if not unicodedata.combining(one))
+    plain = plain.casefold()
     words = re.sub(r"[\W_]+", " ", plain).split()
     # A value of nothing but signs, such as "+", is still a value.
     return " ".join(words) or value.strip()

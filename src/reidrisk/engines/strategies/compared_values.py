@@ -22,7 +22,7 @@ def search(
     observations: Observations, score: ComparedValues, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Add up the gains of all known rows of a block for each target, and offer them."""
-    values = worth(score.pairs, score.gains, score.different)
+    values = worth(score.pairs, score.gains, score.different, score.swapped)
     targets = np.ascontiguousarray(
         score.pairs.places_of_shown(np.asarray(observations.anonymous)).T
     )
