@@ -164,7 +164,7 @@ def _join(
     )
     if not found:
         return None
-    targets, target_groups = _keep(joined.targets, entered, renamed)
+    targets, target_groups = _matched(joined.targets, entered, renamed)
     pattern = joined.pattern | 1 << slot
     return Joined(pattern, rows, row_groups, targets, target_groups, found)
 
@@ -208,16 +208,11 @@ def _find(known: Array, rows: Array, groups: Array, index: _Index, made: int) ->
     return kept[:count].copy(), their_groups[:count].copy(), found, renamed
 
 
-@kernel
-def _keep(targets: Array, entered: Array, renamed: Array) -> Number:
+def _matched(targets: Array, entered: Array, renamed: Array) -> tuple[Array, Array]:
     """The targets that some row equals, and their groups."""
-    kept, groups = np.empty(targets.shape[0], np.int32), np.empty(targets.shape[0], np.int32)
-    count = 0
-    for one in range(targets.shape[0]):
-        if entered[one] >= 0 and renamed[entered[one]] >= 0:
-            kept[count], groups[count] = targets[one], renamed[entered[one]]
-            count += 1
-    return kept[:count].copy(), groups[:count].copy()
+    groups = np.where(entered >= 0, renamed[entered], -1)
+    there = groups >= 0
+    return targets[there], groups[there]
 
 
 @inlined
