@@ -17,6 +17,7 @@ from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 if TYPE_CHECKING:
     from reidrisk.learning.progress import Look
     from reidrisk.study import Result
+    from reidrisk.study.result import Risk
     from reidrisk.study.toml import StudyFile
 
 
@@ -231,9 +232,29 @@ def _word(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _explain(file: "StudyFile") -> None:
-    """What each attack does, a line each."""
+_MOST = 4
+"""Attacks of whom a terminal says everything; of more, it tells the strongest and a line each."""
+
+
+def _told(found: "Result") -> "tuple[Risk, ...]":
+    """The figures that a terminal shows: of many attacks, the curve of the strongest alone."""
+    from reidrisk.study.text.attacks import strongest
+
+    best = strongest(found)
+    if len(found.attackers) <= _MOST or best is None:
+        return found.risks
+    last = found.slots[-1]
+    return tuple(
+        one for one in found.risks if one.slots == last or one.attack == best.attack or one.setting
+    )
+
+
+def _explain(file: "StudyFile", found: "Result") -> None:
+    """What each attack does, a line each; of many attacks, only what the strongest do."""
+    best = {one.attack for one in found.strongest}
     for attack in file.study.attacks:
+        if len(file.study.attacks) > _MOST and attack.name not in best:
+            continue
         what = (type(attack).__doc__ or "").partition("\n")[0]
         console.say(f"{attack.name}: {what[:1].lower()}{what[1:]}")
     click.echo()
@@ -253,13 +274,15 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
         console.say(
             f"{found.users:,} known users, {found.targets:,} targets{others if learned else ''}"
         )
-        console.risks(found.risks, found.unit)
+        console.risks(_told(found), found.unit)
         if found.strongest:
             console.say(headline(found).text)
         for sentence in shortlists(found):
             console.say(sentence)
-        console.strangers(found.strangers)
-        _explain(file)
+        best = {one.attack for one in found.strongest[:1]}
+        many = len(found.attackers) > _MOST
+        console.strangers([one for one in found.strangers if one.attack in best or not many])
+        _explain(file, found)
         if wishes.with_users:
             click.echo(f"Who was named, for your eyes only: {Path(str(output)) / 'users.parquet'}")
         tell_files(output, page)
