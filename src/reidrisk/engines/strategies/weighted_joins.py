@@ -22,6 +22,7 @@ import math
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -109,9 +110,8 @@ class _Part:
 
 def evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
     """The sums over all rows, set of slots by set of slots."""
-    parts = list(_parts(observations, score))
+    parts = _Parts(np.asarray(observations.anonymous), score)
     least = _least(observations, score, engine, parts)
-    factors = [_factors(part.gains) for part in parts]
     targets = len(observations.anonymous)
 
     def work(blocks: Blocks) -> dict[int, Floats]:
@@ -119,7 +119,7 @@ def evidence(observations: Observations, score: NormalisedWeights, engine: Engin
         for start, rows in blocks:
             found[start] = sums = np.zeros(targets)
             less = score.log_sums(rows)
-            for part, (mine, _), low in zip(parts, factors, least.tolist(), strict=True):
+            for part, (mine, _), low in zip(parts.all, parts.factors, least.tolist(), strict=True):
                 weights = np.exp((low - less[:, part.slots].sum(axis=1)) / GRID)
                 of_part = np.zeros(len(part.targets))
                 for missing, some, joined in part.joins(rows):
@@ -130,7 +130,7 @@ def evidence(observations: Observations, score: NormalisedWeights, engine: Engin
     step = min(_STEP, unit(observations.known.users))
     found = engine.reduce(observations.known, work, operator.or_, step=step, pairs=targets)
     sums, scale = np.sum([found[start] for start in sorted(found)], axis=0), np.empty(targets)
-    for part, (_, peaks), low in zip(parts, factors, least.tolist(), strict=True):
+    for part, (_, peaks), low in zip(parts.all, parts.factors, least.tolist(), strict=True):
         scale[part.targets] = peaks - low / GRID
     return definition.logarithm(sums, _LEAST_SUM, scale, observations, score, engine)
 
@@ -139,13 +139,14 @@ def search(
     observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """The best score of each target and its ties, set of slots by set of slots."""
-    parts, targets = list(_parts(observations, score)), len(observations.anonymous)
+    parts = _Parts(np.asarray(observations.anonymous), score)
+    targets = len(parts.shown)
 
     def work(blocks: Blocks) -> _Best:
         best, ties = np.full(targets, ABSENT), np.zeros(targets, np.int64)
         for _, rows in blocks:
             less = score.log_sums(rows)
-            for part in parts:
+            for part in parts.all:
                 mine, of_part = less[:, part.slots].sum(axis=1), _nothing(len(part.targets))
                 for missing, some, joined in part.joins(rows):
                     _keep_best(joined, missing, mine[some], part.gains, *of_part)
@@ -198,16 +199,42 @@ def _passes(question: Question) -> int:
     return of_known * len(np.unique(gaps_of(np.asarray(question.some.anonymous))))
 
 
-def _parts(observations: Observations, score: NormalisedWeights) -> Iterator[_Part]:
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The parts of all targets. They travel as what they are made of, which is much less.
+
+    Args:
+        shown: What targets show, targets x slots.
+        score: How rows are rated.
+    """
+
+    shown: Tokens
+    score: NormalisedWeights
+
+    @cached_property
+    def all(self) -> list[_Part]:
+        """The parts."""
+        return list(_parts(self.shown, self.score))
+
+    @cached_property
+    def factors(self) -> list[tuple[_Factors, Floats]]:
+        """The chances of each part, and the logarithms of what they are relative to."""
+        return [_factors(part.gains) for part in self.all]
+
+    def __reduce__(self) -> tuple[type["_Parts"], tuple[Tokens, NormalisedWeights]]:
+        return _Parts, (self.shown, self.score)
+
+
+def _parts(shown: Tokens, score: NormalisedWeights) -> Iterator[_Part]:
     """The targets by the slots that count: all, unless gaps gain nothing; then those shown."""
-    shown, slots = np.asarray(observations.anonymous), np.arange(observations.slots)
+    slots = np.arange(shown.shape[1])
     gaps = np.zeros(len(shown), np.int64) if score.gaps else gaps_of(shown)
     gains = _Gains(*score.weights.gains(shown))
     for missing in np.unique(gaps).tolist():
         targets, mine = np.flatnonzero(gaps == missing), slots[~missing >> slots & 1 == 1]
         some = _Gains(*(gain[targets][:, mine] for gain in gains))
         matchless = np.where(some.match > some.mismatch, shown[targets][:, mine], MISSING)
-        numbers = SlotNumbers.of(matchless, observations.tokens)
+        numbers = SlotNumbers.of(matchless, score.weights.tokens)
         yield _Part(targets, mine, numbers, some)
 
 
@@ -221,15 +248,15 @@ def _factors(gains: _Gains) -> tuple[_Factors, Floats]:
 
 
 def _least(
-    observations: Observations, score: NormalisedWeights, engine: Engine, parts: list[_Part]
+    observations: Observations, score: NormalisedWeights, engine: Engine, parts: _Parts
 ) -> Gains:
     """The least that is subtracted from any row, by part: the largest weight becomes 1."""
 
     def work(blocks: Blocks) -> Gains:
-        least = np.full(len(parts), _NEVER)
+        least = np.full(len(parts.all), _NEVER)
         for _, rows in blocks:
             less = score.log_sums(rows)
-            of_block = [less[:, part.slots].sum(axis=1).min() for part in parts]
+            of_block = [less[:, part.slots].sum(axis=1).min() for part in parts.all]
             least = np.minimum(least, of_block)
         return least
 
