@@ -163,7 +163,8 @@ def test_users_are_named_only_if_asked_for(tmp_path):
     mine = run / "users.parquet"
     assert stat.S_IMODE(mine.stat().st_mode) == 0o600
     rows = parquet.read_table(mine).to_pylist()
-    tried = {"hamming", "overlap", "rarity-overlap", "repetition", "cosine", "cosine-csls"}
+    tried = {"hamming", "overlap", "rarity-overlap", "repetition", "polya"}
+    tried |= {"cosine", "cosine-csls"}
     assert {row["attack"] for row in rows} == tried
     assert {row["user"] for row in rows} == {"zoe", "ann", "bob"}
     for row in rows:

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.baskets import baskets
 from tests.conformance import discovery
 
-from reidrisk import LocalEngine, TopicsApi, data
+from reidrisk import LocalEngine, Overlap, Study, TopicsApi, data
 from reidrisk.attacks import attack_named
 from reidrisk.attacks.table import all_attacks
 from reidrisk.core.plugins import modules_of
@@ -84,6 +85,8 @@ def test_no_score_is_left_out():
 @pytest.mark.parametrize("name", ANALYSES)
 def test_every_analysis_keeps_its_promises(name):
     study, people = discovery.study_of_everything(), data.synthetic_topics(200, TOKENS, 2, seed=1)
+    if name == "blindness":  # it looks at baskets
+        study, people = Study(attacks=(Overlap(),), targets=None), baskets(40)
     assert list(ANALYSES[name].steps(study.context(people, LocalEngine()))), (
         "ask for it in discovery.study_of_everything"
     )
@@ -92,5 +95,6 @@ def test_every_analysis_keeps_its_promises(name):
 
 def test_an_analysis_has_a_section_of_its_name():
     told = {one.__name__.rpartition(".")[-1] for one in modules_of(sections)}
-    # How sure attackers are, and what models allow, is told beside what was measured.
-    assert ANALYSES.keys() - told == {"claims", "models"}
+    # How sure attackers are, and what models allow, is told beside what was measured, and doubts
+    # are told at the top.
+    assert ANALYSES.keys() - told == {"blindness", "claims", "models"}
