@@ -14,7 +14,7 @@ from reidrisk.attacks.cosine import Cosine
 
 @dataclass(frozen=True, slots=True)
 class CosineCsls(Cosine):
-    """The same with a correction for hubs: known rows that are near to everybody count less.
+    """Guess the user whose weighted counts are nearest, less how near that user is to everybody.
 
     Twice the cosine, less the mean of the ten best cosines of the known row with anonymous rows.
 

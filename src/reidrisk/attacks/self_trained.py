@@ -25,7 +25,7 @@ _FEWEST_LABELS = 20
 
 @dataclass(frozen=True, slots=True)
 class SelfTrained:
-    """The same without known pairs: its own confident guesses are what it learns from.
+    """Guess by boosted trees that learned from confident guesses how to combine many scores.
 
     The score that finds the most rows that are clearly nearest to each other, in both directions,
     takes these for pairs of one person; it may be one among users who share no item. Guesses about

@@ -8,7 +8,7 @@ from reidrisk.attacks.latent import PRICE, Latent
 
 @dataclass(frozen=True, slots=True)
 class Unshared(Latent):
-    """The same among users who share no item with the target: for logs that hold an item once.
+    """Guess the user of nearest taste among those who share no item: for logs split by item.
 
     Where the two tables cannot hold the same item of a person, because people rate a film once or
     because a log was split by item, sharing an item shows that two rows are of different people.

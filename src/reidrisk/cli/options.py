@@ -265,8 +265,8 @@ def effort() -> "Callable[..., Any]":
         type=click.Choice(["quick", "normal", "thorough"]),
         default="normal",
         show_default=True,
-        help="How many attacks are tried, if none is named: those that learn nothing; all that fit "
-        "into half an hour of one core, as predicted from the size of the tables; or all.",
+        help="How many attacks are tried, if none is named: those that train no model; all that "
+        "fit into half an hour of one core, as predicted from the size of the tables; or all.",
     )
 
 

@@ -61,7 +61,7 @@ def items(
         strangers: Share of users whom the attackers do not know, but meet.
         present: Share of visitors whom the attackers know; as in the data, if not given.
         attacks: Attacks, or their names; if none is given, all that apply to such rows.
-        effort: How many of these are tried: "quick", those that learn nothing; "normal", all that
+        effort: How many of these are tried: "quick", those that train no model; "normal", all that
             fit into half an hour of one core, as predicted; or "thorough", all.
         seed: Of all chance.
         header: Whether the first line of a file names the columns; detected if not given.

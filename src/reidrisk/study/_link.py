@@ -73,7 +73,7 @@ def link(
         columns: Columns that describe a person, each of which becomes a slot: `["age", "zip"]`, or
             `{"given_name": "First name"}` with a name for each table.
         attacks: Attacks, or their names; if none is given, all that apply to such rows.
-        effort: How many of these are tried: "quick", those that learn nothing; "normal", all that
+        effort: How many of these are tried: "quick", those that train no model; "normal", all that
             fit into half an hour of one core, as predicted; or "thorough", all.
         slots: After how many slots; all, if not given.
         noise: Chance that the release behind the rows shows a random token.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from reidrisk.core.checks import shown
-from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import AnyRelease, ItemSamples
 from reidrisk.releases.protocol import ShowsOneOfTop, known_release
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
 Effort: TypeAlias = Literal["quick", "normal", "thorough"]
-"""How much is tried: attacks that learn nothing; all within half an hour; or all."""
+"""How much is tried: attacks that train no model; all within half an hour; or all."""
 
 BUDGETS: dict[Effort, float] = {"quick": 60.0, "normal": 1_800.0, "thorough": float("inf")}
 """Core-seconds that the attacks of a portfolio may take together, as predicted."""
@@ -171,7 +170,7 @@ def plan_in_words(study: "Study", source: Source) -> str:
     text = f"{many} tried; that takes about {_time(seconds)} on one core."
     if not (missing := not_tried(study, source)):
         return text
-    return f"{text} Left out: {', '.join(missing)} (more {setting('effort')} tries them too)."
+    return f"{text} Left out: {', '.join(missing)}."
 
 
 def _time(seconds: float) -> str:
