@@ -119,6 +119,14 @@ def test_one_call_tries_the_portfolio_within_the_effort():
         link(table, table, effort="most")
 
 
+def test_a_result_notes_the_version_of_what_attacks_learn_with(result):
+    assert "scikit-learn" in result.versions
+    table = {"user": [1, 2], "item": ["a", "b"]}
+    plain = link(table, table, attacks=["overlap"], everyone=True)
+    assert "scikit-learn" not in plain.versions
+    assert [one.attack for one in plain.assignments] == ["overlap"]
+
+
 def test_a_plan_says_how_long_it_takes_and_what_is_left_out():
     source = source_of(baskets(60))
     whole = Study(attacks=[attack_named(one.name) for one in plan(source, None)], targets=None)

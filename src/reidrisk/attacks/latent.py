@@ -66,6 +66,7 @@ class Latent:
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
+    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     disjoint: ClassVar[bool] = False
     price: ClassVar[float | None] = None
 

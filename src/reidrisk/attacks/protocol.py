@@ -130,6 +130,9 @@ class Attack(Protocol):
     gets the pairs of one half of the people as its panel and attacks the other half, and then the
     other way round.
 
+    Libraries on whose version its figures depend are named by
+    `libraries: ClassVar[tuple[str, ...]]`, so that a result notes their versions.
+
     Its card (`card_of`) also shows what need not be there: `limits`, what it does not see and what
     it refuses; `cost`; and `source`, each a text like `assumes`.
 

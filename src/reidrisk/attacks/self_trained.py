@@ -52,6 +52,7 @@ class SelfTrained:
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
     transductive: ClassVar[bool] = True
+    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""

@@ -60,6 +60,7 @@ class Stacked:
     likelihood: ClassVar[bool] = False
     uses: ClassVar[str] = ALL_ROWS
     transductive: ClassVar[bool] = True
+    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     crossfits: ClassVar[bool] = True
 
     panel: Observations | None = None

@@ -102,6 +102,11 @@ def attack(
               "and hides as many known users besides.")  # fmt: skip
 @options.present()
 @options.training()
+@click.option(
+    "--everyone",
+    is_flag=True,
+    help="Measure attackers too who name everybody at once, and nobody twice.",
+)
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.engine()
@@ -114,7 +119,7 @@ def link(
     noise: float | None, top: int | None, strangers: "Strangers | float",
     present: float | None, training: float, output: str | None,
     said: dict[str, Any], user_pattern: str | None,
-    *, with_users: bool, as_json: bool, quiet: bool,
+    *, everyone: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
 
@@ -152,7 +157,7 @@ def link(
     study = link_study(
         known, anonymous, said, user_pattern=user_pattern, attacks=attacks, effort=effort,
         slots=slots, shown=release_keys(noise, top), strangers=strangers, present=present,
-        training=training, seed=0, comment=as_run(),
+        training=training, everyone=everyone, seed=0, comment=as_run(),
     )  # fmt: skip
     if not (quiet or as_json):
         linked = cast("Linked", cast("LinkedSource", study.source).tables)

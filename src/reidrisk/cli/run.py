@@ -266,6 +266,7 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
+        from reidrisk.study.analyses.assignments import verdict as together
         from reidrisk.study.text.attacks import found as headline
         from reidrisk.study.text.attacks import shortlists
 
@@ -277,6 +278,8 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
         console.risks(_told(found), found.unit)
         if found.strongest:
             console.say(headline(found).text)
+        for sentence in together(found):
+            console.say(sentence.text)
         for sentence in shortlists(found):
             console.say(sentence)
         best = {one.attack for one in found.strongest[:1]}

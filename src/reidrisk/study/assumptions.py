@@ -75,11 +75,13 @@ def guests_of(study: "Study") -> tuple[str, ...]:
     """Libraries besides the usual ones that figures of a study come from.
 
     Args:
-        study: Its attacks and ways to measure information say whether they train networks.
+        study: Its attacks and ways to measure information say whether they train networks, and
+            attacks which other libraries they learn with.
     """
     learns = any(name != COUNTS for name in study.information)
     trains = any(getattr(one, "trains", False) for one in (*study.attacks, *study.models))
-    return ("torch",) if learns or trains else ()
+    others = {name for one in study.attacks for name in getattr(one, "libraries", ())}
+    return (*(("torch",) if learns or trains else ()), *sorted(others))
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:

@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -411,8 +410,11 @@ def versions(guests: Sequence[str] = ()) -> dict[str, str]:
     Args:
         guests: Other libraries, named if they are installed.
     """
-    here = [name for name in guests if find_spec(name) is not None]
-    return {name: version(name) for name in (*_LIBRARIES, *here)}
+    found = {name: version(name) for name in _LIBRARIES}
+    for name in guests:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def first_difference(before: Any, now: Any, path: str = "") -> str:

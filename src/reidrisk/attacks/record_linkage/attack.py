@@ -88,6 +88,7 @@ class RecordLinkage:
     )
     likelihood: ClassVar[bool] = False
     uses: ClassVar[str] = "all rows"
+    libraries: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
 
     panel: Observations | None = None
 
