@@ -278,8 +278,8 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
         console.risks(_told(found), found.unit)
         if found.strongest:
             console.say(headline(found).text)
-        for sentence in together(found):
-            console.say(sentence.text)
+        for said in together(found):
+            console.say(said.text)
         for sentence in shortlists(found):
             console.say(sentence)
         best = {one.attack for one in found.strongest[:1]}
