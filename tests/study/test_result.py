@@ -257,9 +257,12 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     page = tmp_path / "report.html"
     assert call("report", OLD, "-o", page).returncode == 0
     assert "As written before" in page.read_text(encoding="utf-8")
-    assert call("gate", OLD, "--max-risk", "100%").returncode == 0
+    assert call("gate", OLD, "--max-risk", "100%").returncode == 3  # nobody sealed it
+    assert call("gate", OLD, "--max-risk", "100%", "--accept", "unsealed").returncode == 0
     assert call("gate", OLD, "--max-risk", "0.1%").returncode == 3
-    assert "doubt: the result carries no checksum" in call("gate", OLD, "--max-risk", "1%").stderr
+    assert (
+        "unsealed: the result carries no checksum" in call("gate", OLD, "--max-risk", "1%").stderr
+    )
     assert not Stored.read(OLD).sealed
 
 

@@ -213,6 +213,8 @@ class Result:
         body = {"schema": SCHEMA, "checksum": "", **plain(self)}
         # Files of `reidrisk/1` name these only where there are any: they came later.
         body = {key: value for key, value in body.items() if value or key not in ADDED}
+        if self.signoff is not None and not self.signoff.accept:
+            del body["signoff"]["accept"]  # this came later too
         body["checksum"] = checksum_of(body)
         # NaN is no JSON, and readers of results refuse it.
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
