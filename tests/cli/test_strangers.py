@@ -72,7 +72,7 @@ def test_plays_and_releases_can_have_strangers(tables, tmp_path):
     assert shown.returncode == 0, shown.stderr
     done = call("attack", tmp_path / "seen", "--strangers", "50%", width=80)
     assert done.returncode == 0, done.stderr
-    assert "by chance" in done.stdout
+    assert "speaks by" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,7 @@ def test_every_chart_becomes_three_files_and_every_table_one(tmp_path):
         "percentiles-1",
         "regulators",
         "selective",
+        "strongest",
         "utility",
         *(f"threat-model-{place}" for place in range(1, 9)),
     }

@@ -372,8 +372,9 @@ def connect(
         }
     )
     try:
-        # In a notebook DuckDB would print a bar of its own.
-        connection.execute("set enable_progress_bar_print = false")
+        # In a notebook DuckDB would print a bar of its own; where it cannot, it refuses this too.
+        with suppress(duckdb.InvalidInputException):
+            connection.execute("set enable_progress_bar_print = false")
         for name, frame in (frames or {}).items():
             connection.register(name, frame)
         connection.execute("set allowed_paths = ?", [[str(path.absolute()) for path in paths]])

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -400,6 +401,9 @@ def has_schema(body: Any, schema: str) -> bool:
     return isinstance(found, str) and found.startswith(schema.partition("/")[0] + "/")
 
 
+_MODULES = {"scikit-learn": "sklearn"}
+"""Modules of libraries that are called otherwise."""
+
 _LIBRARIES = ("reidrisk", "numpy", "scipy", "numba", "duckdb", "pyarrow")
 """What figures come from: the loops, and what reads tables."""
 
@@ -410,11 +414,8 @@ def versions(guests: Sequence[str] = ()) -> dict[str, str]:
     Args:
         guests: Other libraries, named if they are installed.
     """
-    found = {name: version(name) for name in _LIBRARIES}
-    for name in guests:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    here = [name for name in guests if find_spec(_MODULES.get(name, name)) is not None]
+    return {name: version(name) for name in (*_LIBRARIES, *here)}
 
 
 def first_difference(before: Any, now: Any, path: str = "") -> str:
