@@ -48,7 +48,10 @@ READERS: dict[str, Callable[..., object]] = {
 READING = (songs,)
 """Chapters of a reproduction that read a file; all others take what was never spoilt."""
 
-_SAID = re.compile(r"(reidrisk|Error|warning|note|doubt|not passed|No page): ")
+_SAID = re.compile(
+    r"(reidrisk|Error|warning|note|doubt|not passed|accepted by name|answered by what is proved"
+    r"|No page|--accept [a-z-]+|--strict): |--strict does nothing|`reidrisk gate --help` says"
+)
 _USAGE = re.compile(r"Usage: |Try '.* --help' for help|$")
 
 

@@ -76,7 +76,9 @@ SCENES = {
         {"known": TABLES["plays"], "anonymous": TABLES["plays-again"]}, labels=("user", "item"),
     ),
     "link columns": Scene(
-        ("link", "{known}", "{anonymous}", "--user", "user", "--columns", "age,zip,sex", "--json"),
+        # Other attacks compare how values are written.
+        ("link", "{known}", "{anonymous}", "--user", "user", "--columns", "age,zip,sex", "--attack",
+         "hamming", "--attack", "learned-pairs", "--json"),
         {"known": TABLES["persons"], "anonymous": TABLES["persons-again"]},
         labels=("user", "age", "zip", "sex"),
     ),

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
+from reidrisk.core.checks import shown
 from reidrisk.core.digest import sha256, sha256_json
 from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.locks import Lock
@@ -208,8 +209,8 @@ class _StudyStore(RunStore):
         for part, what in (("schema", "schema"), ("version", "version of reidrisk")):
             if before is not None and before.get(part) != mine[part]:
                 raise InvalidInput(
-                    f"{self.folder} holds a run of another {what}, {before.get(part)!r}; this is "
-                    f"{mine[part]!r}. {self._instead}",
+                    f"{self.folder} holds a run of another {what}, {shown(before.get(part))}; "
+                    f"this is {mine[part]!r}. {self._instead}",
                     code="another-run",
                 )
         if before is not None and before.get("fingerprint") != mine["fingerprint"]:
