@@ -19,7 +19,10 @@ def schema_text() -> str:
     for record in (body, *body["$defs"].values()):
         if "description" in record:  # a docstring, of which an example is for who writes Python
             record["description"] = record["description"].partition("\n\nExample:")[0]
-    body["$defs"]["Signoff"]["required"].remove("accept")  # it came later, too
+    signoff = body["$defs"]["Signoff"]
+    signoff["required"] = [
+        name for name in signoff.get("required", ()) if name != "accept"
+    ]  # later
     checksum = {
         "description": "SHA-256 of everything else: JSON with sorted keys, in ASCII, with ', ' and "
         "': ' between.",
