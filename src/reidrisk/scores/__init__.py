@@ -1,5 +1,6 @@
 """Scores: how well a known row explains an anonymous one, as whole numbers."""
 
+from reidrisk.scores.compared_numbers import ComparedNumbers
 from reidrisk.scores.compared_values import ComparedValues
 from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.inner_product import InnerProduct
@@ -31,6 +32,7 @@ __all__ = [
     "GRID",
     "IMPOSSIBLE",
     "NATS",
+    "ComparedNumbers",
     "ComparedValues",
     "CosineWeights",
     "Distribution",

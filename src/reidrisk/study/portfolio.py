@@ -72,6 +72,7 @@ _PORTFOLIO = (
     _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),
     _Entry("record-linkage", frozenset({"columns"}), learns=True, passes=2, seconds=2.0),
     _Entry("text-cosine", frozenset({"columns"}), learns=True, passes=2, seconds=1.0),
+    _Entry("nearest-numbers", frozenset({"columns"}), learns=True, passes=30, seconds=4.0),
     _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0),
     _Entry("unshared", frozenset({"baskets"}), learns=True, passes=36, seconds=2.0),
     _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0),

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from datetime import date
 from enum import Enum
 
 import numpy as np
@@ -82,8 +83,30 @@ def _as_date(value: str) -> Date | None:
 
 
 def _is_date(value: str) -> bool:
-    date = _as_date(value)
-    return date is not None and date[0] in _YEARS and 1 <= min(date[1:]) <= max(date[1:]) <= 31  # noqa: PLR2004
+    day = _as_date(value)
+    return day is not None and day[0] in _YEARS and 1 <= min(day[1:]) <= max(day[1:]) <= 31  # noqa: PLR2004
+
+
+def quantity(value: str, content: Content) -> float:
+    """A value as a number that has distances: dates are days; NaN if it is none.
+
+    Args:
+        value: As the table has it.
+        content: What the column holds.
+
+    Example:
+        >>> from reidrisk.attacks.record_linkage.values import Content, quantity
+        >>> quantity("2.1.1970", Content.DATES) - quantity("1969-12-31", Content.DATES)
+        2.0
+    """
+    if content is Content.NUMBERS:
+        number = as_number(value)
+        return np.nan if number is None else number
+    day = _as_date(value) if content is Content.DATES else None
+    try:
+        return np.nan if day is None else float(date(*day).toordinal())
+    except ValueError:  # a typing error
+        return np.nan
 
 
 def content_of(values: Sequence[str]) -> Content:
@@ -135,7 +158,7 @@ def written(value: str, content: Content) -> str:
     """
     if content is Content.NUMBERS and (number := as_number(value)) is not None:
         return repr(int(number) if number == int(number) else number)
-    if content is Content.DATES and (date := _as_date(value)) is not None:
-        return "{:04}{:02}{:02}".format(*date)
+    if content is Content.DATES and (day := _as_date(value)) is not None:
+        return "{:04}{:02}{:02}".format(*day)
     plain = normalised(value)
     return plain.replace(" ", "") if content is Content.CODES else plain
