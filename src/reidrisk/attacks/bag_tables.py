@@ -17,8 +17,6 @@ _SAMPLE = 1_000
 """Anonymous rows by which weightings are compared: more would hardly change the choice."""
 
 _NEAREST = 21
-_STANDS_OUT = 0.5
-"""A best row stands out if its lead is at least so much of the spread of the next twenty."""
 
 
 class Tables(NamedTuple):
@@ -77,7 +75,7 @@ def _in_order(counts: Any) -> Any:
     return counts[sorted(range(len(keys)), key=keys.__getitem__)]
 
 
-def standing_out(known: Vectors, shown: Vectors) -> float:
+def standing_out(known: Vectors, shown: Vectors, lead: float = 0.5) -> float:
     """Share of anonymous rows with a known row that is clearly nearest, in both directions.
 
     It is high where a score singles people out, and uses no truth. For many rows it is judged by a
@@ -86,6 +84,8 @@ def standing_out(known: Vectors, shown: Vectors) -> float:
     Args:
         known: Vectors of known rows.
         shown: Vectors of anonymous rows.
+        lead: A best row is clearly nearest if its lead is at least so much of the spread of the
+            next twenty.
     """
     random = np.random.default_rng(0)
     some = random.permutation(len(shown))[:_SAMPLE]
@@ -93,12 +93,12 @@ def standing_out(known: Vectors, shown: Vectors) -> float:
     winners = rows[:, 0]
     back, back_scores = list_best(known[winners], shown, _NEAREST)
     mutual = back[:, 0] == some
-    return float((mutual & _leads(scores) & _leads(back_scores)).mean())
+    return float((mutual & _leads(scores, lead) & _leads(back_scores, lead)).mean())
 
 
-def _leads(scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _leads(scores: NDArray[np.int64], least: float) -> NDArray[np.bool_]:
     """Whether the best score is far ahead of the others."""
     if scores.shape[1] == 1:
         return np.ones(len(scores), np.bool_)
     lead, spread = scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, -1]
-    return np.asarray((lead > 0) & (lead >= _STANDS_OUT * spread))
+    return np.asarray((lead > 0) & (lead >= least * spread))

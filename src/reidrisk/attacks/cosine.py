@@ -20,6 +20,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.scores.bag_maps import COUNTINGS, Counting, WeightedCounts, weighted
 from reidrisk.scores.inner_product import Hubs, InnerProduct
 
+_LEAD = 0.03
+"""How far a best row must be ahead to count when weightings are compared. More would favour
+weightings by which most rows are alike, and a few far from all others."""
+
 _RARITY = (0.0, 0.5, 1.0)
 _MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
 """Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
@@ -84,7 +88,7 @@ class Cosine:
         tables = tables_of(view, self.name)
         score = max(
             (cosine_of(tables, *options) for options in self._options(tables)),
-            key=lambda one: standing_out(*both_sides(one, tables)),
+            key=lambda one: standing_out(*both_sides(one, tables), _LEAD),
         )
         return with_hubs(score, tables) if self.corrects_hubs else score
 

@@ -27,8 +27,9 @@ _FEWEST_LABELS = 20
 class SelfTrained:
     """Guess by boosted trees that learned from confident guesses how to combine many scores.
 
-    The score that finds the most rows that are clearly nearest to each other, in both directions,
-    takes these for pairs of one person; it may be one among users who share no item. Guesses about
+    The score that finds the most rows that are by far nearest to each other, in both directions,
+    takes rows that are clearly nearest for pairs of one person; it may be one among users who share
+    no item. Guesses about
     half of the rows teach the trees that judge the other half.
 
     Example:
@@ -60,7 +61,7 @@ class SelfTrained:
         both = tables_of(view, self.name)
         tables = Distinct.of(both)
         pairs, views = compared(tables, counted=both.counted)
-        start = max(range(len(views)), key=lambda view: int(views[view].confident.sum()))
+        start = max(range(len(views)), key=lambda view: views[view].sure)
         listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)
         if confident.sum() >= _FEWEST_LABELS:

@@ -18,8 +18,9 @@ _LISTED = 10
 _CANDIDATES = 50
 """Best rows by plain product, of which those that are best after the correction are listed."""
 
-_STANDS_OUT = 0.5
+_STANDS_OUT, _SURE = 0.5, 1.0
 """A best row stands out if its lead is at least so much of the spread of those listed behind it."""
+
 
 _PAIRS_AT_A_TIME = 1 << 14
 _MOST_TARGETS = 3_000
@@ -89,9 +90,23 @@ class ListedView:
     @property
     def confident(self) -> NDArray[np.bool_]:
         """Whether the best row of each anonymous row stands out, in both directions."""
+        return self._mutual(_STANDS_OUT)
+
+    @property
+    def sure(self) -> int:
+        """How many best rows stand out so far that hardly any can be wrong: by that views compare.
+
+        Views that are mostly wrong may have as many confident guesses as others, but not as many
+        of these.
+        """
+        return int(self._mutual(_SURE).sum())
+
+    def _mutual(self, lead: float) -> NDArray[np.bool_]:
+        """Whether the best row of each anonymous row leads by so much, in both directions."""
         best = self.rows[:, 0]
         mutual = self.back_rows[best, 0] == np.arange(len(best))
-        return np.asarray(mutual & _leads(self.scores) & _leads(self.back_scores)[best])
+        leads = _leads(self.scores, lead) & _leads(self.back_scores, lead)[best]
+        return np.asarray(mutual & leads)
 
 
 def _corrected(rows: Whole, scores: Whole, near: Whole) -> tuple[Whole, Whole]:
@@ -107,10 +122,10 @@ def _best_other(scores: Whole, own: Whole) -> Whole:
     return np.where(own >= scores[:, 0], second, scores[:, 0])
 
 
-def _leads(scores: Whole) -> NDArray[np.bool_]:
+def _leads(scores: Whole, least: float) -> NDArray[np.bool_]:
     second = scores[:, min(1, scores.shape[1] - 1)]
     lead, spread = scores[:, 0] - second, second - scores[:, -1]
-    return np.asarray((lead > 0) & (lead >= _STANDS_OUT * spread))
+    return np.asarray((lead > 0) & (lead >= least * spread))
 
 
 @dataclass(frozen=True, eq=False)
