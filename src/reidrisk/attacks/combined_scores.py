@@ -1,7 +1,7 @@
 """The scores that stacked attacks combine, and the pairs of rows that these list."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from reidrisk.attacks.bag_tables import Tables
 from reidrisk.attacks.cosine import cosine_of
 from reidrisk.attacks.latent import PRICE, latent_scores
 from reidrisk.core.observations import Observations
+from reidrisk.io.time_tokens import DATE, HABIT, ITEM_DATE, ITEM_HABIT
 from reidrisk.learning.stacking import ListedView, Pairs, list_pairs
 from reidrisk.scores.inner_product import InnerProduct
 from reidrisk.scores.pair_table import STEPS, PairTable, contents
@@ -17,22 +18,33 @@ from reidrisk.scores.pair_table import STEPS, PairTable, contents
 if TYPE_CHECKING:
     from reidrisk.scores.bag_maps import Counting
 
+_TIMES = ((HABIT,), (DATE,), (ITEM_HABIT,), (ITEM_DATE,))
+"""Tokens of when items came, by which rows are also compared."""
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
 
 
-def compared(tables: "Distinct", *, counted: bool) -> tuple[Pairs, list[ListedView]]:
+def compared(
+    tables: "Distinct", *, counted: bool, times: Any = None
+) -> tuple[Pairs, list[ListedView]]:
     """Pairs that are listed by some score, with their features, and the scores.
 
     Args:
         tables: Rows that hold something different.
         counted: Whether scores make use of counts; features are the same ones if this is.
+        times: What each token tells of time; None if all are items.
     """
     both = tables.tables
+    items = both.only(times)
+    scores = [(items, score) for score in _scores(items, counted=counted)]
+    for kinds in _TIMES if times is not None else ():
+        if np.isin(times, kinds).any():
+            some = both.only(times, *kinds)
+            scores.append((some, cosine_of(some, "share", 0.5, centred=True)))
     views = [
-        ListedView.of(score.known_map(both.known), score.shown_map(both.shown), score.unit.steps)
-        for score in _scores(both, counted=counted)
+        ListedView.of(score.known_map(part.known), score.shown_map(part.shown), score.unit.steps)
+        for part, score in scores
     ]
-    return list_pairs(views, both.known, both.shown, both.rarity), views
+    return list_pairs(views, items.known, items.shown, items.rarity), views
 
 
 def _scores(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:

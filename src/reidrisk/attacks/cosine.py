@@ -5,11 +5,13 @@ References:
     Processing and Management 24, 1988: the weightings.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
 from reidrisk.attacks.card import PAPER
@@ -17,10 +19,23 @@ from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import real_number
 from reidrisk.core.products import Vectors
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.bag_maps import COUNTINGS, Counting, WeightedCounts, weighted
+from reidrisk.io.time_tokens import DATE, HABIT
+from reidrisk.scores.bag_maps import (
+    COUNTINGS,
+    Beside,
+    Counting,
+    SomeTokens,
+    Weighted,
+    WeightedCounts,
+    weighted,
+)
 from reidrisk.scores.inner_product import Hubs, InnerProduct
 
 _RARITY = (0.0, 0.5, 1.0)
+_TIME_COUNTINGS: tuple[Counting, ...] = ("share", "log")
+_TIME_RARITY = (0.0, 0.5)
+_TIME_WEIGHTS = (0.1, 0.25, 0.5)
+"""What the cosine of when items came counts, beside that of the items."""
 _MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
 """Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
 held."""
@@ -31,7 +46,8 @@ class Cosine:
     """Guess the user whose weighted counts point in the nearest direction.
 
     What is not given is chosen on the rows themselves, without the truth: the weighting by which
-    most anonymous rows have a known row that is clearly nearest, in both directions.
+    most anonymous rows have a known row that is clearly nearest, in both directions. Where rows
+    tell when items came, it is chosen likewise whether the cosine of that is added, as of `times`.
 
     Args:
         counting: What an item counts for a row: "binary", "count", "log" for `log(1 + count)`,
@@ -54,7 +70,10 @@ class Cosine:
         "Close to best if people keep the proportions in which they hold items, and items are "
         "independent of each other."
     )
-    limits: ClassVar[str] = "Ignores slots and times. Finds nobody who shares no item."
+    limits: ClassVar[str] = (
+        "Ignores slots and epochs; times only if a column tells when each item came. Finds nobody "
+        "who shares no item."
+    )
     cost: ClassVar[str] = (
         "Two dozen weightings are tried on 1,000 anonymous rows. The search compares every target "
         "with every known row."
@@ -64,6 +83,7 @@ class Cosine:
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
     corrects_hubs: ClassVar[bool] = False
+    reads_times: ClassVar[bool] = True
 
     counting: Counting | None = None
     rarity: float | None = None
@@ -82,10 +102,12 @@ class Cosine:
         """The cosine with the weighting that was given or chosen."""
         check_needs(self, view)
         tables = tables_of(view, self.name)
-        score = max(
-            (cosine_of(tables, *options) for options in self._options(tables)),
-            key=lambda one: standing_out(*both_sides(one, tables)),
+        items = tables.only(view.times)
+        score = most_standing_out(
+            (cosine_of(items, *options) for options in self._options(items)), items
         )
+        if view.times is not None:
+            score = most_standing_out(_with_times(score, tables, view.times), tables)
         return with_hubs(score, tables) if self.corrects_hubs else score
 
     def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:
@@ -100,6 +122,53 @@ class Cosine:
                 (True, False) if self.centred is None else (self.centred,),
             )
         )
+
+
+def _with_times(score: InnerProduct, tables: Tables, times: Any) -> Iterator[InnerProduct]:
+    """Scores to choose from: that of items alone, and with that of when they came."""
+    items = _on(score, np.flatnonzero(times == ""), tables)
+    yield items
+    when = cosine_of_times(tables, times)
+    for weight in _TIME_WEIGHTS:
+        known, shown = (
+            Beside((own, Weighted(other, weight)))
+            for own, other in ((items.known_map, when.known_map), (items.shown_map, when.shown_map))
+        )
+        yield InnerProduct(known, shown, tables.tokens)
+
+
+def cosine_of_times(tables: Tables, times: Any) -> InnerProduct:
+    """The cosine of when items came, by the weighting that tells most rows apart.
+
+    Args:
+        tables: Counts of both sides.
+        times: What each token tells of time.
+    """
+    kinds = [(HABIT,)] + [(HABIT, DATE)] * bool((times == DATE).any())
+    return most_standing_out(
+        (
+            _on(cosine_of(tables.only(times, *some), counting, rarity, centred=True),
+                np.flatnonzero(np.isin(times, some)), tables)
+            for some, counting, rarity in product(kinds, _TIME_COUNTINGS, _TIME_RARITY)
+        ),
+        tables,
+    )  # fmt: skip
+
+
+def _on(score: InnerProduct, places: NDArray[np.int64], tables: Tables) -> InnerProduct:
+    """A score of some tokens as one of rows that hold others as well."""
+    known, shown = (SomeTokens(one, places) for one in (score.known_map, score.shown_map))
+    return InnerProduct(known, shown, tables.tokens)
+
+
+def most_standing_out(scores: Iterable[InnerProduct], tables: Tables) -> InnerProduct:
+    """The score by which most rows stand out, judged without the truth; the first of equal ones.
+
+    Args:
+        scores: To choose from.
+        tables: Counts of both sides.
+    """
+    return max(scores, key=lambda one: standing_out(*both_sides(one, tables)))
 
 
 def cosine_of(tables: Tables, counting: Counting, rarity: float, centred: bool) -> InnerProduct:
