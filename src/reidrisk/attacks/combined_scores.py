@@ -18,8 +18,10 @@ from reidrisk.scores.pair_table import STEPS, PairTable, contents
 if TYPE_CHECKING:
     from reidrisk.scores.bag_maps import Counting
 
-_TIMES = ((HABIT,), (DATE,), (ITEM_HABIT,), (ITEM_DATE,))
+_TIMES = (HABIT, DATE, ITEM_HABIT, ITEM_DATE)
 """Tokens of when items came, by which rows are also compared."""
+_TELLING = 0.25
+"""Times list pairs if at least so many rows stand out by them, of those that do by items."""
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
 
 
@@ -35,16 +37,23 @@ def compared(
     """
     both = tables.tables
     items = both.only(times)
-    scores = [(items, score) for score in _scores(items, counted=counted)]
-    for kinds in _TIMES if times is not None else ():
-        if np.isin(times, kinds).any():
-            some = both.only(times, *kinds)
-            scores.append((some, cosine_of(some, "share", 0.5, centred=True)))
-    views = [
-        ListedView.of(score.known_map(part.known), score.shown_map(part.shown), score.unit.steps)
-        for part, score in scores
-    ]
-    return list_pairs(views, items.known, items.shown, items.rarity), views
+    views = [_view(items, score) for score in _scores(items, counted=counted)]
+    listing, stand_out = list(views), max(int(one.confident.sum()) for one in views)
+    for kind in _TIMES if times is not None else ():
+        if (times == kind).any():
+            some = both.only(times, kind)
+            view = _view(some, cosine_of(some, "share", 0.5, centred=True))
+            views.append(view)
+            # Pairs that are listed by what tells little would teach that it tells nothing.
+            if view.confident.sum() >= _TELLING * stand_out:
+                listing.append(view)
+    return list_pairs(views, items.known, items.shown, items.rarity, listing), views
+
+
+def _view(tables: Tables, score: InnerProduct) -> ListedView:
+    return ListedView.of(
+        score.known_map(tables.known), score.shown_map(tables.shown), score.unit.steps
+    )
 
 
 def _scores(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
