@@ -34,7 +34,7 @@ from reidrisk.scores.inner_product import Hubs, InnerProduct
 _RARITY = (0.0, 0.5, 1.0)
 _TIME_COUNTINGS: tuple[Counting, ...] = ("share", "log")
 _TIME_RARITY = (0.0, 0.5)
-_TIME_WEIGHTS = (0.1, 0.25, 0.5)
+_TIME_WEIGHTS = (0.1, 0.3, 1.0, 4.0)
 """What the cosine of when items came counts, beside that of the items."""
 _MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
 """Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
