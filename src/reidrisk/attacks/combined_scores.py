@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.bag_tables import Tables
-from reidrisk.attacks.cosine import cosine_of
+from reidrisk.attacks.cosine import cosine_of, most_standing_out, with_times
 from reidrisk.attacks.latent import PRICE, latent_scores
 from reidrisk.core.observations import Observations
 from reidrisk.io.time_tokens import DATE, HABIT, ITEM_DATE, ITEM_HABIT
@@ -38,16 +38,22 @@ def compared(
     both = tables.tables
     items = both.only(times)
     views = [_view(items, score) for score in _scores(items, counted=counted)]
-    listing, stand_out = list(views), max(int(one.confident.sum()) for one in views)
-    for kind in _TIMES if times is not None else ():
-        if (times == kind).any():
-            some = both.only(times, kind)
-            view = _view(some, cosine_of(some, "share", 0.5, centred=True))
-            views.append(view)
-            # Pairs that are listed by what tells little would teach that it tells nothing.
-            if view.confident.sum() >= _TELLING * stand_out:
-                listing.append(view)
+    of_times = [] if times is None else list(_views_of_times(both, times, counted=counted))
+    # Pairs that are listed by what tells little would teach that it tells nothing.
+    enough = _TELLING * max(int(one.confident.sum()) for one in views)
+    listing = [*views, *(one for one in of_times if one.confident.sum() >= enough)]
+    views += of_times
     return list_pairs(views, items.known, items.shown, items.rarity, listing), views
+
+
+def _views_of_times(tables: Tables, times: Any, *, counted: bool) -> Iterator[ListedView]:
+    """Rows compared by each kind of times, and by items and times together."""
+    for kind in _TIMES:
+        if (times == kind).any():
+            some = tables.only(times, kind)
+            yield _view(some, cosine_of(some, "share", 0.5, centred=True))
+    items = cosine_of(tables.only(times), "log" if counted else "binary", 0.5, centred=True)
+    yield _view(tables, most_standing_out(with_times(items, tables, times), tables))
 
 
 def _view(tables: Tables, score: InnerProduct) -> ListedView:

@@ -107,7 +107,7 @@ class Cosine:
             (cosine_of(items, *options) for options in self._options(items)), items
         )
         if view.times is not None:
-            score = most_standing_out(_with_times(score, tables, view.times), tables)
+            score = most_standing_out(with_times(score, tables, view.times), tables)
         return with_hubs(score, tables) if self.corrects_hubs else score
 
     def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:
@@ -124,8 +124,14 @@ class Cosine:
         )
 
 
-def _with_times(score: InnerProduct, tables: Tables, times: Any) -> Iterator[InnerProduct]:
-    """Scores to choose from: that of items alone, and with that of when they came."""
+def with_times(score: InnerProduct, tables: Tables, times: Any) -> Iterator[InnerProduct]:
+    """Scores to choose from: that of items alone, and with that of when they came.
+
+    Args:
+        score: Of the items.
+        tables: Counts of both sides, of items and times.
+        times: What each token tells of time.
+    """
     items = _on(score, np.flatnonzero(times == ""), tables)
     yield items
     when = cosine_of_times(tables, times)
