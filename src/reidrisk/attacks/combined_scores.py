@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.bag_tables import Tables
-from reidrisk.attacks.cosine import cosine_of, most_standing_out, with_times
+from reidrisk.attacks.cosine import cosine_of, with_times
 from reidrisk.attacks.latent import PRICE, latent_scores
 from reidrisk.core.observations import Observations
 from reidrisk.io.time_tokens import DATE, HABIT, ITEM_DATE, ITEM_HABIT
@@ -52,8 +52,7 @@ def _views_of_times(tables: Tables, times: Any, *, counted: bool) -> Iterator[Li
         if (times == kind).any():
             some = tables.only(times, kind)
             yield _view(some, cosine_of(some, "share", 0.5, centred=True))
-    items = cosine_of(tables.only(times), "log" if counted else "binary", 0.5, centred=True)
-    yield _view(tables, most_standing_out(with_times(items, tables, times), tables))
+    yield _view(tables, with_times(_cosines(tables.only(times), counted=counted), tables, times))
 
 
 def _view(tables: Tables, score: InnerProduct) -> ListedView:
@@ -64,16 +63,22 @@ def _view(tables: Tables, score: InnerProduct) -> ListedView:
 
 def _scores(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
     """The scores that are combined."""
-    weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
+    yield from _cosines(tables, counted=counted)
     latent: list[tuple[Counting, tuple[int, ...]]] = [("binary", (32, 128, 256))]
     if counted:
-        weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
         latent = [("binary", (32, 128)), ("log", (64,))]
-    for counting, rarity in weightings:
-        yield cosine_of(tables, counting, rarity, centred=True)
     for counting, dimensions in latent:
         for price in (None, PRICE):
             yield from latent_scores(tables, counting, dimensions, price)
+
+
+def _cosines(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
+    """Cosines by a few weightings."""
+    weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
+    if counted:
+        weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
+    for counting, rarity in weightings:
+        yield cosine_of(tables, counting, rarity, centred=True)
 
 
 class Distinct(NamedTuple):
