@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _TIMES = (HABIT, DATE, ITEM_HABIT, ITEM_DATE)
 """Tokens of when items came, by which rows are also compared."""
+_PLAIN = 2
+"""Of the cosines, that with logarithms of counts, if any."""
 _TELLING = 0.25
 """Times list pairs if at least so many rows stand out by them, of those that do by items."""
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
@@ -52,7 +54,9 @@ def _views_of_times(tables: Tables, times: Any, *, counted: bool) -> Iterator[Li
         if (times == kind).any():
             some = tables.only(times, kind)
             yield _view(some, cosine_of(some, "share", 0.5, centred=True))
-    yield _view(tables, with_times(_cosines(tables.only(times), counted=counted), tables, times))
+    items = list(_cosines(tables.only(times), counted=counted))
+    for some in (items, items[_PLAIN : _PLAIN + 1]):
+        yield _view(tables, with_times(some, tables, times))
 
 
 def _view(tables: Tables, score: InnerProduct) -> ListedView:

@@ -34,8 +34,9 @@ from reidrisk.scores.inner_product import Hubs, InnerProduct
 _RARITY = (0.0, 0.5, 1.0)
 _TIME_COUNTINGS: tuple[Counting, ...] = ("share", "log")
 _TIME_RARITY = (0.0, 0.5)
-_FIRST_WEIGHTS, _TIME_WEIGHTS = (0.1, 1.0), (0.1, 0.3, 1.0, 4.0)
-"""What the cosine of when items came counts, beside that of the items: tried first, and at last."""
+_FIRST_WEIGHTS, _TIME_WEIGHTS = (0.3, 1.0), (0.1, 0.3, 1.0, 4.0)
+"""What the cosine of when items came counts, beside that of the items: with any weighting of these,
+and with that which is best by itself."""
 _MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
 """Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
 held."""
@@ -127,8 +128,8 @@ class Cosine:
 def with_times(scores: Iterable[InnerProduct], tables: Tables, times: Any) -> InnerProduct:
     """A score of items, perhaps with that of when they came, as tells most rows apart.
 
-    By items alone the weighting may come out best that groups rows of one size, where items say
-    little; so both are chosen together.
+    The weighting is that which is best by items alone. Where items say little, that may be one that
+    only groups rows of one size, so another is taken if more rows stand out by it with times.
 
     Args:
         scores: Of the items, to choose from.
@@ -137,11 +138,16 @@ def with_times(scores: Iterable[InnerProduct], tables: Tables, times: Any) -> In
     """
     when, places = cosine_of_times(tables, times), np.flatnonzero(times == "")
     items = [_on(one, places, tables) for one in scores]
-    tried = [(_sum(one, when, weight), one) for one, weight in product(items, _FIRST_WEIGHTS)]
-    nearest = most_standing_out((one for one, _ in tried), tables)
-    best = next(one for both, one in tried if both is nearest)
-    sums = (_sum(best, when, weight) for weight in _TIME_WEIGHTS)
-    return most_standing_out((most_standing_out(items, tables), *sums), tables)
+
+    def standing(pair: tuple[InnerProduct, float]) -> float:
+        one, weight = pair
+        return standing_out(*both_sides(_sum(one, when, weight) if weight else one, tables))
+
+    usual = max(((one, 0.0) for one in items), key=standing)[0]
+    alone = max(product([usual], (0.0, *_TIME_WEIGHTS)), key=standing)
+    joint = max(product(items, _FIRST_WEIGHTS), key=standing)
+    one, weight = max(alone, joint, key=standing)
+    return _sum(one, when, weight) if weight else one
 
 
 def _sum(one: InnerProduct, other: InnerProduct, weight: float) -> InnerProduct:
