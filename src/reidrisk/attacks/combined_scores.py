@@ -55,8 +55,8 @@ def _views_of_times(tables: Tables, times: Any, *, counted: bool) -> Iterator[Li
             some = tables.only(times, kind)
             yield _view(some, cosine_of(some, "share", 0.5, centred=True))
     items = list(_cosines(tables.only(times), counted=counted))
-    for some in (items, items[_PLAIN : _PLAIN + 1]):
-        yield _view(tables, with_times(some, tables, times))
+    for chosen in (items, items[_PLAIN : _PLAIN + 1]):
+        yield _view(tables, with_times(chosen, tables, times))
 
 
 def _view(tables: Tables, score: InnerProduct) -> ListedView:

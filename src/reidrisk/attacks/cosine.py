@@ -106,7 +106,7 @@ class Cosine:
         items = tables.only(view.times)
         scores = (cosine_of(items, *options) for options in self._options(items))
         if view.times is None:
-            score = most_standing_out(scores, tables)
+            score = _most_standing_out(scores, tables)
         else:
             score = with_times(scores, tables, view.times)
         return with_hubs(score, tables) if self.corrects_hubs else score
@@ -167,7 +167,7 @@ def cosine_of_times(tables: Tables, times: Any) -> InnerProduct:
         times: What each token tells of time.
     """
     kinds = [(HABIT,)] + [(HABIT, DATE)] * bool((times == DATE).any())
-    return most_standing_out(
+    return _most_standing_out(
         (
             _on(cosine_of(tables.only(times, *some), counting, rarity, centred=True),
                 np.flatnonzero(np.isin(times, some)), tables)
@@ -183,7 +183,7 @@ def _on(score: InnerProduct, places: NDArray[np.int64], tables: Tables) -> Inner
     return InnerProduct(known, shown, tables.tokens)
 
 
-def most_standing_out(scores: Iterable[InnerProduct], tables: Tables) -> InnerProduct:
+def _most_standing_out(scores: Iterable[InnerProduct], tables: Tables) -> InnerProduct:
     """The score by which most rows stand out, judged without the truth; the first of equal ones.
 
     Args:

@@ -184,6 +184,10 @@ def reads_times(attack: Attack) -> bool:
 
     Args:
         attack: The attack, perhaps of a plug-in that does not say.
+
+    Example:
+        >>> rr.attacks.reads_times(rr.Overlap()), rr.attacks.reads_times(rr.Cosine())
+        (False, True)
     """
     return bool(getattr(attack, "reads_times", False))
 

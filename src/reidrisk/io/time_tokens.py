@@ -56,7 +56,7 @@ class Events:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class TimedBags:
+class _TimedBags:
     """Bags of items that also hold tokens of when these came.
 
     Args:
@@ -83,7 +83,7 @@ class _Tokens(NamedTuple):
 
 def with_times(
     known: BagRows, here: Events, anonymous: BagRows, there: Events, labels: NDArray[Any]
-) -> TimedBags:
+) -> _TimedBags:
     """Bags of two tables with tokens of when their items came.
 
     Args:
@@ -110,7 +110,7 @@ def with_times(
             shape = (rows.users, len(codes))
             held.append(sparse.csr_matrix((ones, (bags[kept], places)), shape))
     mine, theirs = (_bags(sparse.hstack(held).tocsr()) for held in parts)
-    return TimedBags(mine, theirs, np.concatenate(names), np.concatenate(kinds).astype(np.str_))
+    return _TimedBags(mine, theirs, np.concatenate(names), np.concatenate(kinds).astype(np.str_))
 
 
 def _bags(counts: Any) -> BagRows:
