@@ -20,7 +20,10 @@ PANEL = API.observe(
     data.synthetic_topics(100, topics=12, epochs=3, types=3, size=3, seed=5), seed=2
 )
 LABELS = np.arange(12)
-EVERYTHING = View.of(SEEN, release=API, panel=PANEL, population=PEOPLE.interests, labels=LABELS)
+TIMES = np.where(LABELS % 2, "habit", "")
+KNOWN = {"release": API, "panel": PANEL, "population": PEOPLE.interests, "labels": LABELS,
+         "times": TIMES}  # fmt: skip
+EVERYTHING = View.of(SEEN, **KNOWN)
 
 
 @pytest.mark.parametrize("name", sorted(ATTACKS))
@@ -56,7 +59,7 @@ WITH_TORCH = {name for name, kind in ATTACKS.items() if "panel" in kind().needs}
 def test_with_what_a_card_needs_and_nothing_else_an_attack_is_fitted(name):
     attack = attack_named(name)
     seen = API.reveal(PEOPLE, targets=40, seed=1) if name == "full-information" else SEEN
-    view = View.of(seen, release=API, panel=PANEL, population=PEOPLE.interests, labels=LABELS)
+    view = View.of(seen, **KNOWN)
     others = {need: None for need in NEEDS if need not in card_of(attack).needs}
     attack.fit(replace(view, **others)).check(seen)
 

@@ -43,6 +43,7 @@ def fitted(name):
         "panel": observe(RELEASE, OTHERS, targets=60, seed=2),
         "population": PEOPLE.interests,
         "labels": np.arange(12),
+        "times": np.where(np.arange(12) % 2, "habit", ""),
     }
     besides = {need: have[need] for need in attack.needs if need in have}
     try:

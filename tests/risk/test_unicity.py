@@ -15,8 +15,9 @@ from tests.snapshots import refuses
 from reidrisk.core.randomness import reference_uniforms
 from reidrisk.io.labels import encode
 from reidrisk.io.provenance import Origin
+from reidrisk.io.seconds import seconds_of
 from reidrisk.risk.tables._unicity import unicity
-from reidrisk.risk.tables.events import rounded, seconds_of, within
+from reidrisk.risk.tables.events import rounded, within
 from reidrisk.risk.tables.points import (
     Points,
     intersect,

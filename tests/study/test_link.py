@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from tests.cli.tools import call
 from tests.snapshots import refuses
 
 import reidrisk as rr
+from reidrisk.study.toml import study_file
+from reidrisk.study.write_matches import write_users
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +99,40 @@ def test_the_release_behind_rows_is_told():
     weekly = {"user": [1, 1, 2, 2], "epoch": [1, 2, 1, 2], "token": [0, 1, 2, 3]}
     found = rr.link(weekly, weekly, attacks=["weighted-hamming"], noise=0.05, top=2)
     assert found.study["release"]["noise"] == 0.05
+
+
+def test_times_give_one_figure_in_files_commands_and_python(tmp_path, monkeypatch):
+    """People who keep their hours: from a command, from the study that it left, and from Python."""
+    monkeypatch.chdir(tmp_path)
+    chance = np.random.default_rng(6)
+    for name, when in (("a.csv", "visit time"), ("b.csv", "bought")):
+        rows = [
+            f"{user},{chance.integers(4)},2024-0{chance.integers(1, 10)}-1{chance.integers(8)} "
+            f"{user:02}:{chance.integers(60):02}"
+            for user in range(24)
+            for _ in range(9)
+        ]
+        (tmp_path / name).write_text("\n".join([f"user,item,{when}", *rows]) + "\n")  # fmt: skip
+    words = ("--attack", "times", "--time", "visit time=bought", "--everyone", "--json")
+    done = call("link", "a.csv", "b.csv", *words)
+    assert done.returncode == 0, done.stderr
+    ran = rr.Result.from_json(done.stdout)
+    found = rr.link("a.csv", "b.csv", time={"visit time": "bought"}, attacks=["times"])
+    written = study_file(
+        'attacks = ["times"]\n[people]\nkind = "linked"\nknown = "a.csv"\nanonymous = "b.csv"\n'
+        'time = { "visit time" = "bought" }'
+    )
+    assert found.risks == ran.risks == written.run().risks
+    assert found.risks[0].value > 0.9
+    assert ran.assignments[0].right.value > 0.9
+    assert any("when items came" in text for text in found.assumptions)
+    write_users(written.study, written.source, "users.parquet")
+    named = parquet.read_table("users.parquet")
+    assert np.mean(named["credit"]) == found.risks[0].value
+
+
+def test_a_column_that_may_tell_times_is_pointed_at(tmp_path):
+    (tmp_path / "a.csv").write_text("user,item,visit time\n1,x,2024-01-01\n2,y,2024-01-02\n")
+    files = tmp_path / "a.csv", tmp_path / "a.csv"
+    done = call("link", *files, "--attack", "overlap")
+    assert "column visit time may tell when items came" in " ".join(done.stdout.split()).lower()

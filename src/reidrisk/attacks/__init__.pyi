@@ -48,6 +48,7 @@ from .protocol import (
     Attack as Attack,
     View as View,
     check_needs as check_needs,
+    reads_times as reads_times,
     uses_of as uses_of,
 )
 from .rarity_overlap import (
@@ -74,6 +75,9 @@ from .table import (
 )
 from .text_cosine import (
     TextCosine as TextCosine,
+)
+from .times import (
+    Times as Times,
 )
 from .token_table import (
     TokenTable as TokenTable,

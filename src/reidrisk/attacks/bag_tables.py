@@ -30,6 +30,18 @@ class Tables(NamedTuple):
         """Size of the alphabet."""
         return int(self.known.shape[1])
 
+    def only(self, times: Any, *kinds: str) -> "Tables":
+        """The columns of tokens that tell something of time; of items, if no kind is named.
+
+        Args:
+            times: What each token tells of time; all are items if None.
+            kinds: Which tokens, as `View.times` calls them.
+        """
+        if times is None:
+            return self
+        places = np.flatnonzero(np.isin(times, kinds or ("",)))
+        return Tables(self.known[:, places], self.shown[:, places])
+
     @property
     def holders(self) -> NDArray[np.int64]:
         """How many rows of both tables hold each token."""

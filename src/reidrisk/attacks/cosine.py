@@ -5,11 +5,13 @@ References:
     Processing and Management 24, 1988: the weightings.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
 from reidrisk.attacks.card import PAPER
@@ -17,14 +19,29 @@ from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import real_number
 from reidrisk.core.products import Vectors
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.bag_maps import COUNTINGS, Counting, WeightedCounts, weighted
+from reidrisk.io.time_tokens import DATE, HABIT
+from reidrisk.scores.bag_maps import (
+    COUNTINGS,
+    Beside,
+    Counting,
+    SomeTokens,
+    Weighted,
+    WeightedCounts,
+    weighted,
+)
 from reidrisk.scores.inner_product import Hubs, InnerProduct
 
-_LEAD = 0.03
+_LEAD = 0.1
 """How far a best row must be ahead to count when weightings are compared. More would favour
 weightings by which most rows are alike, and a few far from all others."""
 
 _RARITY = (0.0, 0.5, 1.0)
+_TIME_COUNTINGS: tuple[Counting, ...] = ("share", "log")
+_TIME_RARITY = (0.0, 0.5)
+_FIRST_WEIGHTS, _TIME_WEIGHTS = (0.3, 1.0), (0.1, 0.3, 1.0, 2.0, 4.0)
+"""What the cosine of when items came counts, beside that of the items: with any weighting of these,
+and with that which is best by itself."""
+
 _MOST_COLUMNS, _LEAST_HELD = 2048, 0.02
 """Rows become dense vectors, which are multiplied faster, if there are few tokens, many of them
 held."""
@@ -35,7 +52,8 @@ class Cosine:
     """Guess the user whose weighted counts point in the nearest direction.
 
     What is not given is chosen on the rows themselves, without the truth: the weighting by which
-    most anonymous rows have a known row that is clearly nearest, in both directions.
+    most anonymous rows have a known row that is clearly nearest, in both directions. Where rows
+    tell when items came, it is chosen likewise whether the cosine of that is added, as of `times`.
 
     Args:
         counting: What an item counts for a row: "binary", "count", "log" for `log(1 + count)`,
@@ -58,16 +76,20 @@ class Cosine:
         "Close to best if people keep the proportions in which they hold items, and items are "
         "independent of each other."
     )
-    limits: ClassVar[str] = "Ignores slots and times. Finds nobody who shares no item."
+    limits: ClassVar[str] = (
+        "Ignores slots and epochs; times only if a column tells when each item came. Finds nobody "
+        "who shares no item."
+    )
     cost: ClassVar[str] = (
-        "Two dozen weightings are tried on 1,000 anonymous rows. The search compares every target "
-        "with every known row."
+        "Two dozen weightings are tried on 1,000 anonymous rows, and three times as many with "
+        "times. The search compares every target with every known row."
     )
     source: ClassVar[str] = f"Not in {PAPER}: term weighting of Salton and Buckley, 1988."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
     corrects_hubs: ClassVar[bool] = False
+    reads_times: ClassVar[bool] = True
 
     counting: Counting | None = None
     rarity: float | None = None
@@ -86,10 +108,12 @@ class Cosine:
         """The cosine with the weighting that was given or chosen."""
         check_needs(self, view)
         tables = tables_of(view, self.name)
-        score = max(
-            (cosine_of(tables, *options) for options in self._options(tables)),
-            key=lambda one: standing_out(*both_sides(one, tables), _LEAD),
-        )
+        items = tables.only(view.times)
+        scores = (cosine_of(items, *options) for options in self._options(items))
+        if view.times is None:
+            score = _most_standing_out(scores, tables, _LEAD)
+        else:
+            score = with_times(scores, tables, view.times)
         return with_hubs(score, tables) if self.corrects_hubs else score
 
     def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:
@@ -104,6 +128,77 @@ class Cosine:
                 (True, False) if self.centred is None else (self.centred,),
             )
         )
+
+
+def with_times(scores: Iterable[InnerProduct], tables: Tables, times: Any) -> InnerProduct:
+    """A score of items, perhaps with that of when they came, as tells most rows apart.
+
+    The weighting is that which is best by items alone. Where items say little, that may be one that
+    only groups rows of one size, so another is taken if more rows stand out by it with times.
+
+    Args:
+        scores: Of the items, to choose from.
+        tables: Counts of both sides, of items and times.
+        times: What each token tells of time.
+    """
+    when, places = cosine_of_times(tables, times), np.flatnonzero(times == "")
+    items = [_on(one, places, tables) for one in scores]
+
+    def clearly(pair: tuple[InnerProduct, float]) -> float:
+        one, weight = pair
+        return standing_out(*both_sides(_sum(one, when, weight) if weight else one, tables))
+
+    usual = max(product(items, (0.0,)), key=clearly)[0]
+    alone = max(product([usual], (0.0, *_TIME_WEIGHTS)), key=clearly)
+    joint = max(product(items, _FIRST_WEIGHTS), key=clearly)
+    one, weight = max(alone, joint, key=clearly)
+    return _sum(one, when, weight) if weight else one
+
+
+def _sum(one: InnerProduct, other: InnerProduct, weight: float) -> InnerProduct:
+    """A score, and so many times another."""
+    known, shown = (
+        Beside((mine, Weighted(theirs, weight)))
+        for mine, theirs in ((one.known_map, other.known_map), (one.shown_map, other.shown_map))
+    )
+    return InnerProduct(known, shown, one.tokens)
+
+
+def cosine_of_times(tables: Tables, times: Any) -> InnerProduct:
+    """The cosine of when items came, by the weighting that tells most rows apart.
+
+    Args:
+        tables: Counts of both sides.
+        times: What each token tells of time.
+    """
+    kinds = [(HABIT,)] + [(HABIT, DATE)] * bool((times == DATE).any())
+    return _most_standing_out(
+        (
+            _on(cosine_of(tables.only(times, *some), counting, rarity, centred=True),
+                np.flatnonzero(np.isin(times, some)), tables)
+            for some, counting, rarity in product(kinds, _TIME_COUNTINGS, _TIME_RARITY)
+        ),
+        tables,
+    )  # fmt: skip
+
+
+def _on(score: InnerProduct, places: NDArray[np.int64], tables: Tables) -> InnerProduct:
+    """A score of some tokens as one of rows that hold others as well."""
+    known, shown = (SomeTokens(one, places) for one in (score.known_map, score.shown_map))
+    return InnerProduct(known, shown, tables.tokens)
+
+
+def _most_standing_out(
+    scores: Iterable[InnerProduct], tables: Tables, lead: float = 0.5
+) -> InnerProduct:
+    """The score by which most rows stand out, judged without the truth; the first of equal ones.
+
+    Args:
+        scores: To choose from.
+        tables: Counts of both sides.
+        lead: How far a row must be ahead.
+    """
+    return max(scores, key=lambda one: standing_out(*both_sides(one, tables), lead))
 
 
 def cosine_of(tables: Tables, counting: Counting, rarity: float, centred: bool) -> InnerProduct:

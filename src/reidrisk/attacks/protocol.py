@@ -18,6 +18,7 @@ NEEDS = {
     "panel": "a panel: other users, of whom both sides and who is who are known",
     "population": "the population: how interests are spread over people",
     "labels": "the values behind tokens: names, dates, numbers",
+    "times": "when items came: which tokens are times",
 }
 """What an attack may need of a view, to complete 'an attack needs to know ...'."""
 
@@ -37,6 +38,9 @@ class View(KnownShape):
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
         labels: `labels[token]` is the value behind a token, as text or a number, if that is known.
+        times: `times[token]` is what a token tells of time: "habit", "date", "item habit" or "item
+            date"; "" if it is an item. None if rows hold nothing but items, as all rows do that are
+            shown to attacks that do not say `reads_times`.
 
     Example:
         >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
@@ -53,6 +57,7 @@ class View(KnownShape):
     population: Interests | None = None
     anonymous: Any = None
     labels: Any = None
+    times: Any = None
 
     @classmethod
     def of(
@@ -63,6 +68,7 @@ class View(KnownShape):
         panel: Observations | None = None,
         population: Interests | None = None,
         labels: Any = None,
+        times: Any = None,
     ) -> Self:
         """The view of an attacker with these observations and this further knowledge.
 
@@ -75,11 +81,12 @@ class View(KnownShape):
             panel: Other users of whom both sides are known.
             population: How interests are spread, if that is known.
             labels: The value behind each token, if that is known.
+            times: What each token tells of time, if rows hold such tokens.
         """
         met = seen.anonymous
         if seen.strangers is not None:
             met = met.codec.join([met, seen.strangers])
-        return cls(seen.known, release, panel, population, met.in_order(), labels)
+        return cls(seen.known, release, panel, population, met.in_order(), labels, times)
 
     def prefix(self, slots: int) -> "View":
         """What was seen after the first `slots` slots.
@@ -107,8 +114,8 @@ class Attack(Protocol):
             to a term that is the same for all users, gaps included. Only then does an attacker know
             how sure it is.
         needs: Parts that the view must have: "anonymous", "release", "panel", "population",
-            "labels"; without those that the attack was given. An attack may also use other parts
-            of the view.
+            "labels", "times"; without those that the attack was given. An attack may also use
+            other parts of the view.
 
     An attack also says what the score of a pair depends on: `uses: ClassVar[str]`. "one row" is the
     anonymous row of the pair and nothing else of that side, "all rows" the other anonymous rows as
@@ -120,6 +127,10 @@ class Attack(Protocol):
 
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
     can be made without arguments has a name in study files: `module:Class`.
+
+    An attack that can tell items from times says so: `reads_times: ClassVar[bool] = True`. Where a
+    column told when items came, it is shown rows that hold tokens of both, and `times` of the view
+    says which is which. All others are shown the items alone.
 
     An attack that trains a network says so: `trains: ClassVar[bool] = True`. A study then notes
     the version of torch, and that last digits may differ on other machines.
@@ -166,6 +177,19 @@ class Attack(Protocol):
             view: What the attacker may fit on: known and anonymous rows, never the truth.
         """
         ...
+
+
+def reads_times(attack: Attack) -> bool:
+    """Whether an attack can tell items from times, and so is shown rows that hold both.
+
+    Args:
+        attack: The attack, perhaps of a plug-in that does not say.
+
+    Example:
+        >>> rr.attacks.reads_times(rr.Overlap()), rr.attacks.reads_times(rr.Cosine())
+        (False, True)
+    """
+    return bool(getattr(attack, "reads_times", False))
 
 
 def uses_of(attack: Attack) -> str:

@@ -45,7 +45,8 @@ class SelfTrained:
     )
     limits: ClassVar[str] = (
         "Rates only rows that one of its scores lists; all others tie behind them. Ignores slots "
-        "and times. Where nobody stands out, it is the best single score."
+        "and epochs; times only if a column tells when each item came. Where nobody stands out, it "
+        "is the best single score."
     )
     cost: ClassVar[str] = Stacked.cost
     source: ClassVar[str] = f"Not in {PAPER}: self-training, Yarowsky, 1995."
@@ -53,14 +54,16 @@ class SelfTrained:
     needs: ClassVar[tuple[str, ...]] = ("anonymous",)
     uses: ClassVar[str] = ALL_ROWS
     transductive: ClassVar[bool] = True
+    reads_times: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         check_needs(self, view)
         both = tables_of(view, self.name)
+        counted = both.only(view.times).counted
         tables = Distinct.of(both)
-        pairs, views = compared(tables, counted=both.counted)
+        pairs, views = compared(tables, counted=counted, times=view.times)
         start = max(range(len(views)), key=lambda view: views[view].sure)
         listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)

@@ -50,7 +50,8 @@ class Stacked:
     )
     limits: ClassVar[str] = (
         "Rates only rows that one of its scores lists; all others tie behind them. Needs some "
-        "hundreds of known pairs. Ignores slots and times."
+        "hundreds of known pairs. Ignores slots and epochs; times only if a column tells when each "
+        "item came."
     )
     cost: ClassVar[str] = (
         "Ten scores are searched once in each direction, and boosted trees are learned from up to "
@@ -60,6 +61,7 @@ class Stacked:
     likelihood: ClassVar[bool] = False
     uses: ClassVar[str] = ALL_ROWS
     transductive: ClassVar[bool] = True
+    reads_times: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     crossfits: ClassVar[bool] = True
 
@@ -79,11 +81,12 @@ class Stacked:
                 "give a panel of rows of the same alphabet",
                 code="alphabet-mismatch",
             )
+        counted = both.only(view.times).counted
         tables = Distinct.of(both)
-        pairs, _ = compared(tables, counted=both.counted)
+        pairs, _ = compared(tables, counted=counted, times=view.times)
         labels, lessons = tables.labels(panel), pairs
         if (labels >= 0).sum() < _FEWEST_LABELS:  # other people than these: learn among them
             others = Distinct.of(tables_of(View.of(panel), self.name))
-            lessons, _ = compared(others, counted=both.counted)
+            lessons, _ = compared(others, counted=counted, times=view.times)
             labels = others.labels(panel)
         return tables.table(pairs, combine(pairs, labels, lessons))

@@ -129,7 +129,8 @@ def link(
 
     \b
     Both tables have one of these forms; options name columns that are called otherwise:
-      user, item            a row for each item: baskets of any size, without an order
+      user, item            a row for each item: baskets of any size, without an order; with
+                            --time, attackers also compare when items came
       user, epoch, token    a row for each week, visit, ...: one token in each slot
       user, tokens          lists, with an entry for each slot, empty where nothing was seen (in
                             .csv text such as 3;;7); lists of unequal length are baskets
@@ -145,6 +146,7 @@ def link(
     Examples:
       reidrisk link known.parquet anonymous.parquet --slots 1,2,4,8 -o run/
       reidrisk link shop-a.csv shop-b.csv --user customer --item product -o run/
+      reidrisk link shop-a.csv shop-b.csv --user customer --item product --time bought_at
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link a.csv b.csv --known-user rec_id --anonymous-user id \
         --user-pattern "rec-([0-9]+)" --columns given_name="First name",surname=last
@@ -162,7 +164,8 @@ def link(
     if not (quiet or as_json):
         linked = cast("Linked", cast("LinkedSource", study.source).tables)
         here, _ = two_layouts(**said)
-        console.say(" ".join(filter(None, (_taken(known, linked, here), _kept_apart(linked)))))
+        said_first = _taken(known, linked, here), _kept_apart(linked), _untimed(known, linked, here)
+        console.say(" ".join(filter(None, said_first)))
     answer(study, wishes)
 
 
@@ -177,6 +180,23 @@ def _taken(path: str, linked: "Linked", layout: "Layout") -> str:
     if user in {"user", layout.user} and item in {"item", "token", "tokens", layout.item}:
         return ""
     return f"Users are column {user}, items are column {item}."
+
+
+def _untimed(path: str, linked: "Linked", layout: "Layout") -> str:
+    """Which column may tell when items came, where there is one and nobody named it."""
+    from reidrisk.core.settings_syntax import setting
+    from reidrisk.io.column_roles import column_name, like_time
+    from reidrisk.io.tables import column_names
+
+    if not linked.bags or linked.timed is not None:
+        return ""
+    found = [one for one in column_names(path, layout) if one not in layout.named]
+    if len(times := like_time(found)) != 1:
+        return ""
+    return (
+        f"Column {column_name(times[0])} may tell when items came, which attackers compare too "
+        f"with {setting('time', times[0])}."
+    )
 
 
 def _kept_apart(linked: "Linked") -> str:

@@ -323,6 +323,7 @@ _PAIRED = {
     'sku="Stock code".',
     "count": "The column of how often each item came; likewise.",
     "epoch": "The column of epochs, weeks or visits; likewise.",
+    "time": "The column of when each item came, which attackers then compare as well; likewise.",
     "columns": "Columns that describe a person: age,postcode. With =, the name in ANONYMOUS: "
     'given_name="First name",surname=last.',
 }  # fmt: skip
@@ -334,7 +335,7 @@ def two_layouts() -> "Callable[..., Any]":
     def made(said: dict[str, Any]) -> dict[str, Any]:
         from reidrisk.io.paired_columns import parse_pair, parse_pairs
 
-        for name in ("user", "item", "count", "epoch"):
+        for name in ("user", "item", "count", "epoch", "time"):
             said[name] = None if said[name] is None else parse_pair(said[name])
         said["columns"] = {} if said["columns"] is None else parse_pairs(said["columns"])
         return {"said": said}

@@ -57,6 +57,8 @@ OURS = {"representation", "probability", "timestamp", "tokens"}
 # One typo away from a name above, but words of their own.
 _OTHERWISE = {"time", "county", "court"}
 COUNTED = re.compile(r"[^a-zA-Z][cC]ounts?$|[a-z]Counts?$")
+_TIMES = frozenset(["time", "timestamp", "date", "datetime", "datum", "zeit", "heure", "fecha"])
+_BIRTH = frozenset(["birth", "dob", "born", "geburtsdatum", "naissance", "nacimiento"])
 SHORTEST, LONGEST = 4, 40
 # Words of a name that are also taken for one, as in "date of birth".
 _TOGETHER = 3
@@ -174,6 +176,21 @@ def like_count(names: Iterable[str]) -> list[str]:
     return [
         name for name in names
         if role_of(name) == "count" or COUNTED.search(name) or any(like(name, one) for one in words)
+    ]  # fmt: skip
+
+
+def like_time(names: Iterable[str]) -> list[str]:
+    """The columns whose names say that they hold times or days, but for those of birth.
+
+    Args:
+        names: Of all columns.
+
+    >>> like_time(["transaction_timestamp", "Invoice Date", "times", "date of birth", "week"])
+    ['transaction_timestamp', 'Invoice Date']
+    """
+    return [
+        name for name in names
+        if name_words(name) & _TIMES and not name_words(name) & _BIRTH
     ]  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class Layout:
         item: The column of tokens: items, songs, pages, categories.
         count: The column of how often, or how much.
         epoch: The column of epochs: weeks, visits.
+        time: The column of when each item came, in tables of one row per item that are linked.
         columns: Columns that become slots, in this order: age, postcode, genre.
         header: Whether the first line names the columns; if not given, the file is looked at.
         separator: What stands between two columns, one sign, `::`, or "blanks" for any number of
@@ -38,8 +39,8 @@ class Layout:
             title; if not given, short lines above the header are left out with a warning.
         where: A condition on rows, one SQL expression over the names of columns; rows that do not
             meet it are left out.
-        time_format: How the column of epochs writes times, such as "%d.%m.%Y %H:%M"; if not given,
-            the file is looked at.
+        time_format: How the column of epochs or times writes them, such as "%d.%m.%Y %H:%M"; if
+            not given, the file is looked at.
         returns: Rows with a count below zero, such as goods that were sent back: "refuse" them, the
             default, "skip" them, or "net" them: add them up with the others of the same user and
             item, and leave out what is not above zero.
@@ -62,6 +63,7 @@ class Layout:
     where: str | None = field(default=None, metadata={IF_SET: True})
     time_format: str | None = field(default=None, metadata={IF_SET: True})
     returns: Returns = field(default="refuse", metadata={IF_SET: True})
+    time: str | None = field(default=None, metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         for name in ("separator", "where", "time_format"):
@@ -106,7 +108,7 @@ class Layout:
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named."""
-        parts = (self.user, self.item, self.count, self.epoch)
+        parts = (self.user, self.item, self.count, self.epoch, self.time)
         return (*(one for one in parts if one is not None), *self.columns)
 
 

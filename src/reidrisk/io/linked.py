@@ -39,6 +39,7 @@ from reidrisk.io.shards import NUMBERS
 from reidrisk.io.site_tables import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.io.table_files import TEXT
 from reidrisk.io.tables import files_of, is_path, path_or_table, read_table
+from reidrisk.io.time_tokens import with_times
 
 Strangers = Literal["keep", "refuse"]
 
@@ -77,6 +78,8 @@ class Linked:
         warnings: What the two hardly share, or seem to write in two ways, a sentence each; and
             what was left out of them, where it is much.
         notes: What else was left out of them, or seems odd in them.
+        timed: The same rows with tokens of when items came as well, if columns told.
+        times: Only of these rows, by token: what it tells of time, '' if it is an item.
 
     Example:
         >>> from pyarrow import parquet, table
@@ -101,6 +104,8 @@ class Linked:
     top_sets: NDArray[np.int32] | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
+    timed: "Linked | None" = field(default=None, metadata={IF_SET: True})
+    times: NDArray[np.str_] | None = field(default=None, metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
@@ -291,12 +296,13 @@ def _refuse_unlike(here: Layout, there: Layout) -> None:
             f"{len(there.columns)} of the anonymous one; name as many of both, in the same order",
             code="length-mismatch",
         )
-    if (here.count is None) != (there.count is None):
-        raise InvalidInput(
-            "the layout of one table names a column of counts, and that of the other does not; "
-            "name one in both, or in neither",
-            code="conflicting-arguments",
-        )
+    for name, what in (("count", "counts"), ("time", "times")):
+        if (getattr(here, name) is None) != (getattr(there, name) is None):
+            raise InvalidInput(
+                f"the layout of one table names a column of {what}, and that of the other does "
+                "not; name one in both, or in neither",
+                code="conflicting-arguments",
+            )
 
 
 def _refuse_pattern(user_pattern: str | None) -> None:
@@ -354,6 +360,22 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
         by_column=here.form == "columns",
         warnings=warnings,
         notes=(*here.source.notes, *there.source.notes),
+        timed=_timed(here, there, truth),
+    )  # fmt: skip
+
+
+def _timed(here: SiteRows, there: SiteRows, truth: NDArray[np.int64]) -> Linked | None:
+    """The rows of two tables with tokens of when items came, if columns tell."""
+    if here.events is None or there.events is None:
+        return None
+    labels, found = here.labels, truth != MISSING
+    known, anonymous = (one.in_bags(len(labels)) for one in (here, there))
+    timed = with_times(known, here.events, anonymous, there.events, labels)
+    return Linked(
+        timed.known, timed.anonymous[found], truth[found], here.users.labels, timed.labels,
+        stranger_rows=None if found.all() else timed.anonymous[~found],
+        stranger_ids=None if found.all() else there.users.labels[~found],
+        times=timed.kinds,
     )  # fmt: skip
 
 

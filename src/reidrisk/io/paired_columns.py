@@ -119,7 +119,7 @@ def two_layouts(
     return layout(0, known_user), layout(1, anonymous_user)
 
 
-_NAMES = ("item", "count", "epoch")
+_NAMES = ("item", "count", "epoch", "time")
 
 
 def _both(what: str, given: Pair) -> tuple[str | None, str | None]:

@@ -32,6 +32,7 @@ from reidrisk.io.labels import (
     encode_users,
     find,
     not_in_taxonomy,
+    refuse_empty,
     text_of,
     union,
 )
@@ -39,8 +40,10 @@ from reidrisk.io.layouts import Layout, Returns
 from reidrisk.io.nobody import with_users
 from reidrisk.io.provenance import Origin
 from reidrisk.io.row_checks import check_user_columns
+from reidrisk.io.seconds import seconds_of
 from reidrisk.io.table_files import TEXT
 from reidrisk.io.tables import AnyPath, column_names, read_table
+from reidrisk.io.time_tokens import Events
 from reidrisk.io.times import days_as_text
 
 Form = Literal["lists", "epochs", "items", "columns"]
@@ -71,6 +74,7 @@ class SiteRows:
         source: Where the rows came from.
         unmatched: Number of users whom a pattern did not match.
         counts: How often each of the tokens came; None if each came once.
+        events: When items came, if a column told.
     """
 
     users: Coded
@@ -82,6 +86,7 @@ class SiteRows:
     source: Origin
     unmatched: int = 0
     counts: NDArray[np.int32] | None = None
+    events: Events | None = None
 
     @classmethod
     def slotted(
@@ -144,7 +149,10 @@ class SiteRows:
             raise InvalidInput(
                 not_in_taxonomy(self.source.place(row), "a token", labels), code="not-in-taxonomy"
             )
-        return replace(self, tokens=place[self.tokens], labels=labels)
+        events = self.events
+        if events is not None:
+            events = replace(events, items=place[events.items].astype(np.int64))
+        return replace(self, tokens=place[self.tokens], labels=labels, events=events)
 
     def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
         """The same rows with more slots; new ones are empty.
@@ -186,9 +194,10 @@ def read_site(
         named = _names(path, there, layout, columns)
         form = "tokens" if "tokens" in named else "epoch" if "epoch" in named else "token"
         names = {name: named[name] for name in _READERS[form][0]}
-    if layout.count is not None:
-        _refuse_count(form)
-        names["count"] = layout.count
+    for role, column in (("count", layout.count), ("time", layout.time)):
+        if column is not None:
+            _refuse_unless_items(form, role)
+            names[role] = column
     table, source = _table(path, names, layout)
     if form == "token" and layout.count is None:
         source = _with_unread_count(source, [one for one in there if one not in names.values()])
@@ -198,8 +207,8 @@ def read_site(
         table = table.set_column(table.column_names.index("user"), "user", users)
     if form == "columns":
         rows = _in_columns(table, source, slots or layout.columns)
-    elif "count" in names:
-        rows = _in_counted_items(table, source, layout.returns)
+    elif "count" in names or "time" in names:
+        rows = _in_items(table, source, layout.returns)
     elif form == "token" and pa.types.is_nested(table["token"].type):
         rows = _in_lists(table.rename_columns(["user", "tokens"]), source)
     else:
@@ -216,10 +225,11 @@ def _with_unread_count(source: Origin, left: list[str]) -> Origin:
     return replace(source, notes=(*source.notes, note))
 
 
-def _refuse_count(form: str) -> None:
+def _refuse_unless_items(form: str, role: str) -> None:
     if form != "token":
+        what = {"count": "how often items came", "time": "when items came"}[role]
         raise InvalidInput(
-            f"{setting('count')} says how often items came, and belongs to tables with a row for "
+            f"{setting(role)} says {what}, and belongs to tables with a row for "
             "each item of a user, without epochs; leave it out",
             code="conflicting-arguments",
         )
@@ -293,7 +303,8 @@ def _names(
         ("user", ("user",)), ("tokens", ("tokens",)), ("epoch", ("epoch",)),
         ("token", ("token", "item")),
     ):  # fmt: skip
-        found = [one for one in usual if one in there and one not in names.values()]
+        taken = {*names.values(), layout.time}
+        found = [one for one in usual if one in there and one not in taken]
         if found and name not in names:
             names[name] = found[0]
     if "token" in names and layout.item is not None:
@@ -311,7 +322,7 @@ def _names(
             f"describe a person with {setting('columns')}",
             code="unclear-column",
         )
-    left = [one for one in there if one not in names.values()]
+    left = [one for one in there if one not in {*names.values(), layout.time}]
     if "epoch" not in names and (slips := [one for one in left if like(one, "epoch")]):
         raise InvalidInput(
             f"{path}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
@@ -396,13 +407,13 @@ def _in_lists(table: pa.Table, source: Origin) -> SiteRows:
     return SiteRows(users, starts, tokens, labels, np.empty(0), "lists", source)
 
 
-def _in_items(table: pa.Table, source: Origin) -> SiteRows:
-    """Each item of a user once, with the number of its rows."""
-    return _baskets(table, source, np.ones(table.num_rows, np.int64))
+def _in_items(table: pa.Table, source: Origin, returns: Returns = "refuse") -> SiteRows:
+    """Each item of a user once, with the sum of its counts; what comes to nothing is left out.
 
-
-def _in_counted_items(table: pa.Table, source: Origin, returns: Returns) -> SiteRows:
-    """Each item of a user once, with the sum of its counts; what comes to nothing is left out."""
+    Without a column of counts, each row counts once.
+    """
+    if "count" not in table.column_names:
+        return _baskets(table, source, np.ones(table.num_rows, np.int64))
     return _baskets(table, source, _counts(table["count"], source, returns))
 
 
@@ -435,7 +446,22 @@ def _baskets(table: pa.Table, source: Origin, counts: NDArray[np.int64]) -> Site
         items[kept], tokens.labels, np.empty(0), "items",
         _at(source, np.minimum.reduceat(order, begin)[left]),
         counts=times.astype(np.int32) if times.max() > 1 else None,
+        events=_events(table, source, (users, tokens), (counts > 0) & np.isin(users.codes, left)),
     )  # fmt: skip
+
+
+def _events(
+    table: pa.Table, source: Origin, coded: tuple[Coded, Coded], kept: NDArray[np.bool_]
+) -> Events | None:
+    """When the items of some rows came, if a column tells; bags are users in their order."""
+    if "time" not in table.column_names:
+        return None
+    times = encode(days_as_text(table["time"]), "time", source)
+    refuse_empty(times, "time", source)
+    seconds = seconds_of(times, source, column="time", purpose="to compare them")[times.codes]
+    users, items = coded
+    _, bags = np.unique(users.codes[kept], return_inverse=True)
+    return Events(bags, items.codes[kept].astype(np.int64), seconds[kept])
 
 
 def _counts(column: pa.ChunkedArray, source: Origin, returns: Returns) -> NDArray[np.int64]:

@@ -432,8 +432,9 @@ def _chosen(opened: OpenTables, layout: Layout) -> OpenTables:
     """The rows that a layout chooses, with times as it says that they are written."""
     files, notes = opened.files, opened.notes
     if layout.time_format is not None:
-        name, form = layout.epoch or "epoch", layout.time_format
-        files = tuple(_with_times(opened, file, name, form) for file in files)
+        name, form = layout.time or layout.epoch or "epoch", layout.time_format
+        role = "epoch" if layout.time is None else "time"
+        files = tuple(_with_times(opened, file, name, form, role) for file in files)
     if layout.where is not None:
         chosen = [_with_condition(opened, file, layout.where) for file in files]
         files = tuple(file for file, _, _ in chosen)
@@ -468,11 +469,11 @@ def _with_condition(opened: OpenTables, file: TableFile, where: str) -> tuple[Ta
     return some, *found[0]
 
 
-def _with_times(opened: OpenTables, file: TableFile, name: str, form: str) -> TableFile:
+def _with_times(opened: OpenTables, file: TableFile, name: str, form: str, role: str) -> TableFile:
     """The table with times as ISO 8601 in place of those in a form."""
     import duckdb
 
-    advice = f"name the column of times with {setting('epoch')}"
+    advice = f"name the column of times with {setting(role)}"
     check_columns(file.place, file.names, (name,), advice, told=file.told)
     if not holds_text(file.type_of(name)):
         raise InvalidInput(

@@ -145,7 +145,13 @@ class Pairs:
     corrected: Floats
 
 
-def list_pairs(views: Sequence[ListedView], known: Any, shown: Any, weights: NDArray[Any]) -> Pairs:
+def list_pairs(
+    views: Sequence[ListedView],
+    known: Any,
+    shown: Any,
+    weights: NDArray[Any],
+    listing: Sequence[ListedView] | None = None,
+) -> Pairs:
     """All pairs that some view lists, with the features of each.
 
     Args:
@@ -153,11 +159,13 @@ def list_pairs(views: Sequence[ListedView], known: Any, shown: Any, weights: NDA
         known: Counts of known rows, a sparse matrix.
         shown: Counts of anonymous rows.
         weights: Rarity by token.
+        listing: Those of the views that list pairs; all, if None.
     """
     users = known.shape[0]
     codes = np.unique(
         np.concatenate([
-            (np.arange(len(view.rows))[:, None] * users + view.rows).ravel() for view in views
+            (np.arange(len(view.rows))[:, None] * users + view.rows).ravel()
+            for view in (views if listing is None else listing)
         ])
     )  # fmt: skip
     targets, rows = codes // users, codes % users

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.products import Vectors
-from reidrisk.scores.inner_product import COARSE_STEPS, STEPS
+from reidrisk.scores.inner_product import COARSE_STEPS, STEPS, Map
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +79,65 @@ class WeightedCounts:
             np.zeros(1) if one is None else one for one in (self.own_mean, self.other_mean)
         )
         return math.fsum(own * own), math.fsum(own * other)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeTokens:
+    """A map of some tokens of the alphabet; it does not look at the others.
+
+    Args:
+        of: Maps counts of these tokens.
+        places: Their numbers.
+    """
+
+    of: Map
+    places: NDArray[np.int64]
+
+    def __call__(self, rows: Any) -> Vectors:
+        """The vectors of a matrix of counts."""
+        return self.of(rows[:, self.places])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The vectors of a map, longer or shorter: products of two of them count so many times as much.
+
+    Args:
+        of: The map.
+        weight: What a product counts.
+    """
+
+    of: Map
+    weight: float
+
+    def __call__(self, rows: Any) -> Vectors:
+        """The vectors of a matrix of counts."""
+        found = self.of(rows)
+        scale, sparse = math.sqrt(self.weight), found.sparse
+        if sparse is not None:
+            sparse = sparse.copy()
+            sparse.data = np.rint(sparse.data * scale)
+        return Vectors(sparse, np.rint(found.dense * scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The vectors of several maps, one beside the other: their products add up.
+
+    Args:
+        maps: Of the same counts.
+    """
+
+    maps: tuple[Map, ...]
+
+    def __call__(self, rows: Any) -> Vectors:
+        """The vectors of a matrix of counts."""
+        from scipy import sparse  # noqa: PLC0415  heavy, and few need it
+
+        found = [one(rows) for one in self.maps]
+        held = [one.sparse for one in found if one.sparse is not None]
+        dense = np.hstack([one.dense for one in found])
+        return Vectors(sparse.hstack(held).tocsr() if held else None, dense)
 
 
 @dataclass(frozen=True, eq=False)

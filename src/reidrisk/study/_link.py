@@ -32,6 +32,7 @@ def link(
     item: Pair = None,
     count: Pair = None,
     epoch: Pair = None,
+    time: Pair = None,
     columns: Pairs = (),
     attacks: Sequence[str | Attack] = (),
     effort: Effort = "normal",
@@ -71,6 +72,8 @@ def link(
             table is written `{"sku": "product"}`, the name in the known table first.
         count: The column of how often each item came, perhaps such a pair.
         epoch: The column of epochs, weeks or visits, perhaps such a pair.
+        time: The column of when each item came, perhaps such a pair; attackers then compare when
+            users act as well: hours, weekdays, gaps, dates in common.
         columns: Columns that describe a person, each of which becomes a slot: `["age", "zip"]`, or
             `{"given_name": "First name"}` with a name for each table.
         attacks: Attacks, or their names; if none is given, all that apply to such rows.
@@ -91,8 +94,8 @@ def link(
         encoding: Of a file of text; UTF-8, if not given.
         skip: Lines above the table, such as a title; recognised if not given.
         where: Only rows that meet it are taken, one SQL expression over the names of columns.
-        time_format: How the column of epochs writes times, such as "%d.%m.%Y"; detected if not
-            given.
+        time_format: How the column of epochs or times writes them, such as "%d.%m.%Y"; detected if
+            not given.
         returns: Rows with a count below zero: "refuse" them, "net" them, which adds them up with
             the others of the same user and item, or "skip" them.
         engine: Where it runs; this machine, if not given. The result does not depend on it.
@@ -107,7 +110,7 @@ def link(
     with offering(*signature(link).parameters):
         said = {
             "user": user, "known_user": known_user, "anonymous_user": anonymous_user, "item": item,
-            "count": count, "epoch": epoch, "columns": columns, "header": header,
+            "count": count, "epoch": epoch, "time": time, "columns": columns, "header": header,
             "separator": separator, "encoding": encoding, "skip": skip, "where": where,
             "time_format": time_format, "returns": returns,
         }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack, View
+from reidrisk.attacks import Attack, View, reads_times
 from reidrisk.core.digest import sha256_json
 from reidrisk.core.matches import Matches
 from reidrisk.core.observations import Observations, Tokens
@@ -142,8 +142,24 @@ class Context:
         """What attackers may use to fit."""
         return View.of(
             self.seen, release=self.shows, panel=self.panel, population=self.source.population,
-            labels=self.source.labels,
+            labels=self.source.labels, times=getattr(self.source, "times", None),
         )  # fmt: skip
+
+    @cached_property
+    def _timed(self) -> "Context":
+        """The same users and targets, with tokens of when items came; itself if nothing told."""
+        source = getattr(self.source, "timed", None)
+        if source is None:
+            return self
+        return replace(self, source=source, split=source.split(self.study))
+
+    def beside(self, attack: Attack) -> "Context":
+        """The context with the rows that an attack is shown: with times, or items alone.
+
+        Args:
+            attack: One of the study.
+        """
+        return self._timed if reads_times(attack) else self
 
     @cached_property
     def revealed(self) -> Observations:
@@ -199,7 +215,8 @@ class Context:
         # Fitting may take minutes, and several analyses ask for the same attack.
         key = "fitted", _key(attack)
         if key not in self._kept:
-            self._kept[key] = fitted(self.attack(attack), self.seen, self.view)
+            here = self.beside(attack)
+            self._kept[key] = fitted(self.attack(attack), here.seen, here.view)
         return self._kept[key]  # type: ignore[no-any-return]
 
     def subject(self, attack: Attack) -> Subject:
@@ -210,17 +227,18 @@ class Context:
         """
         return self.attack(attack) if is_refitted(attack) else self.fitted(attack)
 
-    def search(self, attack: Attack, seen: Observations, *, list_best: int) -> Matches:
-        """What an attack finds for all targets, with its best rows listed.
+    def search(self, attack: Attack, *, list_best: int) -> Matches:
+        """What an attack finds for all targets at the headline, with its best rows listed.
 
         Args:
             attack: One of the study.
-            seen: The rows of the study, after some slots.
             list_best: How many rows are listed for each target.
         """
+        here = self.beside(attack)
+        seen = here.seen.prefix(self.headline)
         if is_refitted(attack):
             subject = self.attack(attack)
-            return search_refitted(self.engine, seen, subject, self.view, list_best=list_best)
+            return search_refitted(self.engine, seen, subject, here.view, list_best=list_best)
         return self.engine.search(seen, self.fitted(attack).score, list_best=list_best)
 
     def measured(self, slots: tuple[int, ...]) -> list[Measured]:
@@ -229,20 +247,27 @@ class Context:
         Args:
             slots: After how many, ascending.
         """
-        study = self.study
-        found = measured(
-            self.seen,
-            [self.subject(one) for one in study.attacks],
-            view=self.view,
-            slots=slots,
-            engine=self.engine,
-            level=study.level,
-            precision=study.precision,
-            ranks=self.ranks,
-        )
-        for attack, one in zip(study.attacks, found, strict=True):
-            self._kept["measured", _key(attack)] = one
-        return found
+        # Attacks that are shown the same rows share a pass over them.
+        by_rows: dict[Context, list[Attack]] = {}
+        for attack in self.study.attacks:
+            by_rows.setdefault(self.beside(attack), []).append(attack)
+        # A result tells of the same targets for each attack, so none may stop before the others.
+        precision = self.study.precision
+        precision = 0.0 if precision is not None and len(by_rows) > 1 else precision
+        for here, attacks in by_rows.items():
+            found = measured(
+                here.seen,
+                [self.subject(one) for one in attacks],
+                view=here.view,
+                slots=slots,
+                engine=self.engine,
+                level=self.study.level,
+                precision=precision,
+                ranks=self.ranks,
+            )
+            for attack, one in zip(attacks, found, strict=True):
+                self._kept["measured", _key(attack)] = one
+        return [self._kept["measured", _key(attack)] for attack in self.study.attacks]
 
     @cached_property
     def ranks(self) -> int | None:
@@ -267,10 +292,11 @@ class Context:
         # With a precision the search stops early, so what is kept may be of fewer targets.
         if found is not None and len(found.matches) == targets:
             return found
+        here = self.beside(attack)
         (again,) = measured(
-            self.seen.only(slice(targets)),
+            here.seen.only(slice(targets)),
             [self.subject(attack)],
-            view=self.view,
+            view=here.view,
             slots=self.headline,
             engine=self.engine,
             level=self.study.level,
@@ -300,7 +326,7 @@ class Context:
         key = "posterior", _key(attack)
         if key not in self._kept:
             self._kept[key] = posterior(
-                self.seen,
+                self.beside(attack).seen,
                 self.fitted(attack),
                 slots=self.headline,
                 matches=self.matches(attack),

@@ -224,13 +224,14 @@ class TwoTables(_Laid):
     item: _Pair = None
     count: _Pair = None
     epoch: _Pair = None
+    time: _Pair = None
     columns: list[_Pair] | dict[str, str] = Field(default_factory=list)
     user_pattern: str | None = None
     strangers: Literal["keep", "refuse"] = "keep"
 
     def layouts(self) -> tuple[Layout, Layout]:
         """The layout of the known table, and that of the anonymous one."""
-        said = {name: getattr(self, name) for name in _Laid.model_fields}
+        said = {name: getattr(self, name) for name in (*_Laid.model_fields, "time")}
         slots = () if self._renamed else self.columns
         users = {name: getattr(self, name) for name in ("known_user", "anonymous_user")}
         return two_layouts(columns=slots, **users, **said)

@@ -67,6 +67,7 @@ _PORTFOLIO = (
     _Entry("repetition", frozenset({"slots"})),
     _Entry("polya", _ITEMS, passes=2, seconds=0.5),
     _Entry("size-adjusted", frozenset({"baskets"}), passes=6, seconds=0.5),
+    _Entry("times", frozenset({"baskets"}), passes=8, seconds=0.5),
     _Entry("cosine", _ITEMS, passes=6, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=12, seconds=1.0),
     _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),
@@ -197,6 +198,8 @@ def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int)
     """Whether an attack is for these rows, and what showed them."""
     known = known_release(release, source.people)
     shows: object = known
+    if one.name == "times" and getattr(source, "timed", None) is None:
+        return False
     if one.name == "gaps":
         return source.form != "baskets" and source.has_gaps(known, seed)
     if one.name == "weighted-hamming":

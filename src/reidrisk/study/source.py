@@ -305,6 +305,17 @@ class LinkedSource:
         return self.tables.values
 
     @property
+    def times(self) -> Any:
+        """What each token tells of time; None if rows hold nothing but items."""
+        return getattr(self.tables, "times", None)
+
+    @property
+    def timed(self) -> "LinkedSource | None":
+        """The same rows with tokens of when items came as well, if columns told."""
+        timed = getattr(self.tables, "timed", None)
+        return None if timed is None else LinkedSource(timed)
+
+    @property
     def form(self) -> Form:
         """What a row of the tables is."""
         if self.tables.bags:
@@ -407,6 +418,11 @@ class LinkedSource:
         )
         if self.form == "baskets":
             yield "Rows are baskets of any size, without an order."
+            if self.timed is not None:
+                yield (
+                    "Attackers also compare when items came: those that say so, hours, weekdays, "
+                    "times between visits, and dates that both tables cover."
+                )
         elif self.form == "columns":
             yield f"A slot is one column: {', '.join(tables.slot_names)}."
         elif tables.slot_names:

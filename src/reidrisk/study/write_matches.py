@@ -60,13 +60,12 @@ def write_users(
     with written_whole(path, mode=ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
             # A second search: the first kept no list, which would cost memory in every study.
-            seen = context.seen.prefix(context.headline)
-            found = context.search(attack, seen, list_best=listed)
+            found = context.search(attack, list_best=listed)
             file.write_table(
                 pa.table(
                     [
                         pa.array([attack.name] * len(found), pa.string()),
-                        pa.array(context.ids_of(seen.truth), kind),
+                        pa.array(context.ids_of(context.seen.truth), kind),
                         found.credit,
                         found.ties,
                         pa.array(list(_named(found.best_rows, context)), pa.list_(kind)),

@@ -32,6 +32,7 @@ class _World:
     panel: Observations | None
     population: Interests | None
     labels: Any = None
+    times: Any = None
 
     def view(self, attack: Attack, seen: Observations | None = None) -> View:
         """What the attack says it needs, and nothing else."""
@@ -48,6 +49,7 @@ def check_attack(
     panel: Observations | None = None,
     population: Interests | None = None,
     labels: Any = None,
+    times: Any = None,
 ) -> None:
     """Check that an attack keeps the promises of `reidrisk.attacks.Attack`.
 
@@ -67,6 +69,7 @@ def check_attack(
         panel: Other users, the same.
         population: How interests are spread over them, the same.
         labels: The value behind each token, the same.
+        times: What each token tells of time, the same.
 
     Raises:
         AssertionError: A promise is broken; the message says which.
@@ -74,7 +77,9 @@ def check_attack(
     Example:
         >>> rr.testing.check_attack(rr.Hamming())
     """
-    world = _small_world() if seen is None else _World(seen, release, panel, population, labels)
+    world = _small_world()
+    if seen is not None:
+        world = _World(seen, release, panel, population, labels, times)
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
     before = _rows(world.seen)
@@ -130,7 +135,9 @@ def _small_world() -> _World:
     release, people = TopicsApi(), synthetic_topics(users=200, epochs=3, seed=1)
     others = synthetic_topics(users=100, epochs=3, seed=2)
     seen, panel = (release.observe(some, targets=40, seed=1) for some in (people, others))
-    return _World(seen, release, panel, people.interests, np.arange(seen.tokens))
+    labels = np.arange(seen.tokens)
+    times = np.where(labels % 2, "habit", "")
+    return _World(seen, release, panel, people.interests, labels, times)
 
 
 def _fitted(attack: Attack, world: _World) -> Score:

@@ -15,8 +15,8 @@ from reidrisk.io.labels import Coded, encode_numbers, is_text, refuse_empty
 from reidrisk.io.layouts import Layout
 from reidrisk.io.numbering import NumberedRows, number_rows
 from reidrisk.io.provenance import Origin
+from reidrisk.io.seconds import seconds_of
 from reidrisk.io.tables import check_columns, open_tables
-from reidrisk.io.times import local_moments
 from reidrisk.io.unpacking import Progress
 
 Whole = NDArray[np.int64]
@@ -32,16 +32,6 @@ _MICRO = 1_000_000
 
 _MOST_AMOUNT = 4e12
 """Largest amount: its millionths, with half a step added, fit into 64 bits."""
-
-# As seconds this is the year 5138: larger numbers are milliseconds.
-_MOST_SECONDS = 10**11
-# As seconds this is March 1973: a column without later times holds weeks, visits or years.
-_FEWEST_SECONDS = 10**8
-_WRITE_TIMES = (
-    "to make it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole "
-    "seconds since 1970"
-)
-_YEARS = 1_800, 2_199
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,74 +121,9 @@ def checked_span(span: Any) -> _Span:
     return found
 
 
-def seconds_of(part: Coded, source: Origin) -> Whole:
-    """Each time as seconds since 1970; whole numbers such as 20230517 are days."""
-    if is_text(part.labels):
-        return _moments(part, source)
-    numbers = part.labels
-    # Days first: as seconds, 20230517 would be a time in 1970.
-    days = _days(numbers)
-    if days is not None:
-        return days
-    if (wrong := np.abs(numbers) > _MOST_SECONDS).any():
-        raise InvalidInput(
-            f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
-            "these are milliseconds, divide them by 1000",
-            code="invalid-timestamp",
-        )
-    # 2023051708, a day with its hour, would pass for seconds since 1970.
-    hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
-    if hours or np.abs(numbers).max() < _FEWEST_SECONDS:
-        raise InvalidInput(
-            f"{source}: the column of times ({setting('epoch')}) holds whole numbers that are "
-            f"neither days such as 20230517 nor seconds since 1970; {_WRITE_TIMES}",
-            code="invalid-timestamp",
-        )
-    return numbers
-
-
-def _moments(part: Coded, source: Origin) -> Whole:
-    """Text as times, with time zones or without."""
-    labels = pa.array(part.labels, pa.large_string())
-    # Arrow takes text without zones only for the first, and with zones only for the second: a
-    # column that mixes both is refused.
-    for zone in (None, "UTC"):
-        try:
-            exact = labels.cast(pa.timestamp("us", tz=zone)).cast(pa.int64())
-        except pa.ArrowInvalid:
-            continue
-        return np.asarray(exact.to_numpy()) // _MICRO
-    if (local := local_moments(part.labels.tolist(), source)) is not None:
-        return np.array(local, "datetime64[s]").astype(np.int64)
-    raise InvalidInput(
-        f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
-        f"{_WRITE_TIMES}, or say how they are written with "
-        f"{setting('time_format', '%d %b %Y %H:%M')}",
-        code="invalid-timestamp",
-    )
-
-
 def _place(part: Coded, wrong: NDArray[np.bool_], source: Origin) -> str:
     """The first row with a wrong label. The label is not quoted: it may identify somebody."""
     return source.place(int(wrong[part.codes].argmax()))
-
-
-def _days(numbers: Whole) -> Whole | None:
-    """Seconds of days that are written as 20230517, if all of them are."""
-    if (
-        not len(numbers)
-        or numbers.min() < _YEARS[0] * 10_000
-        or numbers.max() >= (_YEARS[1] + 1) * 10_000
-    ):
-        return None
-    year, month, day = numbers // 10_000, numbers // 100 % 100, numbers % 100
-    if ((month < 1) | (month > 12) | (day < 1) | (day > 31)).any():  # noqa: PLR2004  a calendar
-        return None
-    months = (year - 1970) * 12 + month - 1
-    return np.asarray(
-        months.astype("datetime64[M]").astype("datetime64[s]").astype(np.int64)
-        + (day - 1) * _SECONDS["day"]
-    )
 
 
 def _numbers(part: Coded, source: Origin) -> NDArray[np.float64]:

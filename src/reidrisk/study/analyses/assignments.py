@@ -61,10 +61,11 @@ def steps(context: "Context") -> Iterator[Step]:
 def _assignment(context: "Context", attack: Attack) -> Part:
     from reidrisk.risk import measure_assignment
 
+    here = context.beside(attack)
     found = measure_assignment(
-        context.seen,
+        here.seen,
         context.subject(attack),
-        view=context.view,
+        view=here.view,
         slots=context.headline,
         engine=context.engine,
         level=context.study.level,

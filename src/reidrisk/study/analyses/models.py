@@ -47,7 +47,7 @@ def _model(context: "Context", model: Attack) -> Part:
     from reidrisk.risk._spectrum import model_bound
 
     bound = model_bound(
-        context.seen,
+        context.beside(model).seen,
         context.fitted(model),
         belief=context.posterior(model),
         slots=context.headline,

@@ -253,6 +253,7 @@ def _check_needs(attack: Attack, study: "Study", source: "Source | None") -> Non
         # While no source is known this is left open; it is checked again with the source.
         "population": source is None or source.population is not None,
         "labels": source is None or source.labels is not None,
+        "times": source is None or getattr(source, "timed", None) is not None,
     }
     for need in attack.needs:
         if not given[need]:
@@ -272,4 +273,5 @@ def _cure(need: str) -> str:
         "panel": f"let {setting('training')} be a share of the users, such as 0.5",
         "population": "run it on synthetic people",
         "labels": "run it on two tables with named columns",
+        "times": f"name the column of times of two tables of items with {setting('time')}",
     }[need]

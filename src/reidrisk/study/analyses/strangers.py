@@ -119,7 +119,7 @@ def _strangers(context: "Context", attack: Attack) -> Part:
     from reidrisk.risk.eligibility import something_shown
     from reidrisk.risk.open_sets import Meeting, trade_offs
 
-    seen, study = context.seen.prefix(context.headline), context.study
+    seen, study = context.beside(attack).seen.prefix(context.headline), context.study
     if not study.strangers and something_shown(seen.of_strangers()).sum() < FEWEST:
         return {}  # nobody asked, and too little was seen of those in the tables
     meeting = Meeting.of(seen, context.present)
