@@ -37,6 +37,8 @@ class View(KnownShape):
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
         labels: `labels[token]` is the value behind a token, as text or a number, if that is known.
+        columns: Whether slots are columns of a table, each about something else, such as a name
+            and a date; not weeks or releases, each about the same.
 
     Example:
         >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
@@ -53,6 +55,7 @@ class View(KnownShape):
     population: Interests | None = None
     anonymous: Any = None
     labels: Any = None
+    columns: bool = False
 
     @classmethod
     def of(
@@ -63,6 +66,7 @@ class View(KnownShape):
         panel: Observations | None = None,
         population: Interests | None = None,
         labels: Any = None,
+        columns: bool = False,
     ) -> Self:
         """The view of an attacker with these observations and this further knowledge.
 
@@ -75,11 +79,12 @@ class View(KnownShape):
             panel: Other users of whom both sides are known.
             population: How interests are spread, if that is known.
             labels: The value behind each token, if that is known.
+            columns: Whether slots are columns of a table.
         """
         met = seen.anonymous
         if seen.strangers is not None:
             met = met.codec.join([met, seen.strangers])
-        return cls(seen.known, release, panel, population, met.in_order(), labels)
+        return cls(seen.known, release, panel, population, met.in_order(), labels, columns)
 
     def prefix(self, slots: int) -> "View":
         """What was seen after the first `slots` slots.

@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.bag_tables import tables_of
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.combined_scores import Distinct, compared
+from reidrisk.attacks.combined_scores import Distinct, comparable
 from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.attacks.stacked import Stacked
 from reidrisk.learning.stacking import Pairs, combine
@@ -57,9 +56,8 @@ class SelfTrained:
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         check_needs(self, view)
-        both = tables_of(view, self.name)
-        tables = Distinct.of(both)
-        pairs, views = compared(tables, counted=both.counted)
+        tables = Distinct.of(comparable(view, self.name))
+        pairs, views = tables.tables.compare()
         start = max(range(len(views)), key=lambda view: int(views[view].confident.sum()))
         listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)

@@ -7,9 +7,8 @@ References:
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reidrisk.attacks.bag_tables import tables_of
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.combined_scores import Distinct, compared
+from reidrisk.attacks.combined_scores import Distinct, comparable
 from reidrisk.attacks.protocol import ALL_ROWS, View, panel_of
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import token_rows
@@ -72,7 +71,7 @@ class Stacked:
 
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
-        panel, both = panel_of(self, view), tables_of(view, self.name)
+        panel, both = panel_of(self, view), comparable(view, self.name)
         if token_rows(panel.known).tokens != both.tokens:
             raise InvalidInput(
                 f"the panel has {panel.tokens} tokens, and the rows to be compared {both.tokens}; "
@@ -80,10 +79,11 @@ class Stacked:
                 code="alphabet-mismatch",
             )
         tables = Distinct.of(both)
-        pairs, _ = compared(tables, counted=both.counted)
+        pairs, _ = tables.tables.compare()
         labels, lessons = tables.labels(panel), pairs
         if (labels >= 0).sum() < _FEWEST_LABELS:  # other people than these: learn among them
-            others = Distinct.of(tables_of(View.of(panel), self.name))
-            lessons, _ = compared(others, counted=both.counted)
+            known = View.of(panel, labels=view.labels, columns=view.columns)
+            others = Distinct.of(comparable(known, self.name).alike(both))
+            lessons, _ = others.tables.compare()
             labels = others.labels(panel)
         return tables.table(pairs, combine(pairs, labels, lessons))

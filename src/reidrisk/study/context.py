@@ -142,7 +142,7 @@ class Context:
         """What attackers may use to fit."""
         return View.of(
             self.seen, release=self.shows, panel=self.panel, population=self.source.population,
-            labels=self.source.labels,
+            labels=self.source.labels, columns=self.source.form == "columns",
         )  # fmt: skip
 
     @cached_property

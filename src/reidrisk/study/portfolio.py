@@ -74,8 +74,8 @@ _PORTFOLIO = (
     _Entry("text-cosine", frozenset({"columns"}), learns=True, passes=2, seconds=1.0),
     _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0),
     _Entry("unshared", frozenset({"baskets"}), learns=True, passes=36, seconds=2.0),
-    _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0),
-    _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0),
+    _Entry("self-trained", _EVERY, learns=True, passes=80, seconds=5.0),
+    _Entry("stacked", _EVERY, learns=True, passes=160, seconds=10.0),
 )
 
 

@@ -1,5 +1,6 @@
 """What the values of a column are: names, codes, numbers, dates or long texts."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -84,6 +85,24 @@ def _as_date(value: str) -> Date | None:
 def _is_date(value: str) -> bool:
     date = _as_date(value)
     return date is not None and date[0] in _YEARS and 1 <= min(date[1:]) <= max(date[1:]) <= 31  # noqa: PLR2004
+
+
+def number_of(value: str) -> float:
+    """Where a value stands on a line: the number that it is, or the day of a date; nan if neither.
+
+    Args:
+        value: As the table has it.
+
+    Example:
+        >>> from reidrisk.attacks.record_linkage.values import number_of
+        >>> number_of("34,5"), number_of("5.3.1967") - number_of("19670304"), number_of("Jane")
+        (34.5, 1.0, nan)
+    """
+    if _is_date(value) and (date := _as_date(value)) is not None:
+        year, month, day = date
+        return 372.0 * year + 31 * month + day
+    number = as_number(value)
+    return math.nan if number is None else number
 
 
 def content_of(values: Sequence[str]) -> Content:
