@@ -21,7 +21,7 @@ from reidrisk.core.value_pairs import GAP, best_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.stacking import CANDIDATES, Best, ListedView, Pairs, list_pairs
 from reidrisk.scores.compared_values import ComparedValues
-from reidrisk.scores.inner_product import counts_of
+from reidrisk.scores.inner_product import InnerProduct, counts_of
 from reidrisk.scores.protocol import GRID
 
 Floats = NDArray[np.float32]
@@ -29,6 +29,7 @@ Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 _ROWS_AT_A_TIME = 1 << 11
+_UNKNOWN = -1.0  # instead of a difference, where a value is empty or no number
 _ON_A_LINE = {Content.NUMBERS, Content.DATES}
 
 
@@ -96,16 +97,25 @@ class Columns:
         """The pairs that some score lists, with their features, and the scores."""
         levels, learned, missed = RecordLinkage().learn(self.view)
         score = ComparedValues(levels.pairs, *levels.gains(learned.same), learned.bonus, missed)
-        views = [self._linked(score), *self._products()]
+        views = [
+            self._linked(score),
+            *(
+                ListedView.of(one.known(self.known), one.shown(self.shown), one.unit.steps)
+                for one in self._products()
+            ),
+            self._rare(),
+        ]
         return list_pairs(views, _Levels.of(self, levels, score)), views
 
-    def _products(self) -> Iterator[ListedView]:
-        """The scores that are inner products: parts of texts in common, and rare values."""
-        text = TextCosine().fit(self.view)
-        yield ListedView.of(text.known(self.known), text.shown(self.shown), text.unit.steps)
+    def _products(self) -> Iterator[InnerProduct]:
+        """The scores of rows of tokens that are inner products."""
+        yield TextCosine().fit(self.view)
+
+    def _rare(self) -> ListedView:
+        """The cosine of values in common, each column by itself; rare values count more."""
         known, shown = self._counts()
-        rare = cosine_of(Tables(known, shown), "binary", 1.0, centred=False)
-        yield ListedView.of(rare.known_map(known), rare.shown_map(shown), rare.unit.steps)
+        score = cosine_of(Tables(known, shown), "binary", 1.0, centred=False)
+        return ListedView.of(score.known_map(known), score.shown_map(shown), score.unit.steps)
 
     def _counts(self) -> tuple[Any, Any]:
         """Rows x values, each column with values of its own, whatever the numbers of tokens."""
@@ -209,18 +219,20 @@ class _Levels:
         return cls(tables, levels, score, (known, shown))
 
     def features(self, targets: Whole, rows: Whole) -> Floats:
-        """The level, what it is worth, and the difference of numbers and dates; nan if empty."""
+        """Levels, what they are worth, differences of numbers and dates, how much is filled."""
         slots = self.score.pairs.slots
         held = self.score.pairs.places_of_known(self.tables.known[rows])
         met = self.score.pairs.places_of_shown(self.tables.shown[targets])
-        gains, _, empty = self.score.by_comparison(held, met)
-        level = self.levels.of(held, met)[:slots]
-        worth = np.where(empty, np.nan, gains / GRID)[:slots]
+        gains, _, _ = self.score.by_comparison(held, met)
         one, other = self.numbers[0][:, rows], self.numbers[1][:, targets]
         apart = np.abs(one - other)
         scaled = apart / np.maximum(np.maximum(np.abs(one), np.abs(other)), 1.0)
-        filled = (held[:slots] >= 0).sum(axis=0), (met[:slots] >= 0).sum(axis=0)
-        return np.vstack([level, worth, apart, scaled, *filled]).T.astype(np.float32)
+        columns = (
+            self.levels.of(held, met)[:slots], gains[:slots] / GRID,
+            *(np.where(np.isnan(each), _UNKNOWN, each) for each in (apart, scaled)),
+            (held[:slots] != GAP).sum(axis=0), (met[:slots] >= 0).sum(axis=0),
+        )  # fmt: skip
+        return np.vstack(columns).T.astype(np.float32)
 
 
 def _texts(labels: NDArray[Any], *sides: NDArray[Any]) -> list[str]:
