@@ -1,5 +1,6 @@
 """Tables whose rows are compared by several scores, and their rows by number and by content."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -58,6 +59,14 @@ class Comparable(Protocol):
 
     def compare(self) -> tuple[Pairs, list[ListedView]]:
         """The pairs that some score lists, with their features, and the scores."""
+        ...
+
+    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
+        """About how many confident guesses of each score are right.
+
+        Args:
+            views: The scores.
+        """
         ...
 
 

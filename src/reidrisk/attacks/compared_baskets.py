@@ -1,6 +1,6 @@
 """Tables of counts as stacked attacks compare them: the scores, and what two rows share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -80,6 +80,14 @@ class Baskets:
             for score in self._scores(tables)
         ]
         return list_pairs(views, _Held.of(*tables, tables.rarity)), views
+
+    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
+        """How many confident guesses each score has; how many of them are right is not known.
+
+        Args:
+            views: The scores.
+        """
+        return [float(view.confident.sum()) for view in views]
 
     def _scores(self, tables: Tables) -> Iterator[InnerProduct]:
         """The scores that are combined."""

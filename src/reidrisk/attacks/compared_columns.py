@@ -1,7 +1,8 @@
 """Tables of columns as stacked attacks compare them: as texts, by rare values, value by value."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,33 +96,62 @@ class Columns:
 
     def compare(self) -> tuple[Pairs, list[ListedView]]:
         """The pairs that some score lists, with their features, and the scores."""
+        views = self._views(self.shown)
+        return list_pairs(views, _Levels.of(self, *self._linkage)), views
+
+    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
+        """About how many confident guesses of each score are right.
+
+        By chance, guesses are as confident as those about rows whose columns are mixed. Of targets
+        whose own row does not stand out, so many are wrong.
+
+        Args:
+            views: The scores.
+        """
+        random = np.random.default_rng(2)
+        mixed = np.stack([random.permutation(column) for column in self.shown.T], axis=1)
+        found = []
+        for view, chance in zip(views, self._views(mixed), strict=True):
+            wrong = float(chance.confident.mean())
+            there = max(float(view.confident.mean()) - wrong, 0.0)
+            found.append(len(self.shown) * there / (1 - wrong) if there else 0.0)
+        return found
+
+    @cached_property
+    def _linkage(self) -> tuple[Levels, ComparedValues]:
+        """The levels of similarity of all values, and the score of record linkage."""
         levels, learned, missed = RecordLinkage().learn(self.view)
         score = ComparedValues(levels.pairs, *levels.gains(learned.same), learned.bonus, missed)
-        views = [
-            self._linked(score),
-            *(
-                ListedView.of(one.known(self.known), one.shown(self.shown), one.unit.steps)
-                for one in self._products()
-            ),
-            self._rare(),
-        ]
-        return list_pairs(views, _Levels.of(self, levels, score)), views
+        return levels, score
 
-    def _products(self) -> Iterator[InnerProduct]:
+    @cached_property
+    def _products(self) -> list[InnerProduct]:
         """The scores of rows of tokens that are inner products."""
-        yield TextCosine().fit(self.view)
+        return [TextCosine().fit(self.view)]
 
-    def _rare(self) -> ListedView:
+    def _views(self, shown: NDArray[Any]) -> list[ListedView]:
+        """The scores that are combined.
+
+        Args:
+            shown: Anonymous rows, of values that the anonymous rows of these tables hold.
+        """
+        listed = (
+            ListedView.of(one.known(self.known), one.shown(shown), one.unit.steps)
+            for one in self._products
+        )
+        return [_linked(self._linkage[1], self.known, shown), *listed, self._rare(shown)]
+
+    def _rare(self, shown: NDArray[Any]) -> ListedView:
         """The cosine of values in common, each column by itself; rare values count more."""
-        known, shown = self._counts()
-        score = cosine_of(Tables(known, shown), "binary", 1.0, centred=False)
-        return ListedView.of(score.known_map(known), score.shown_map(shown), score.unit.steps)
+        here, there = self._counts(self.known, shown)
+        score = cosine_of(Tables(here, there), "binary", 1.0, centred=False)
+        return ListedView.of(score.known_map(here), score.shown_map(there), score.unit.steps)
 
-    def _counts(self) -> tuple[Any, Any]:
+    def _counts(self, *both: NDArray[Any]) -> tuple[Any, Any]:
         """Rows x values, each column with values of its own, whatever the numbers of tokens."""
         sides = [
             np.where(side == MISSING, MISSING, side + np.arange(side.shape[1]) * self.tokens)
-            for side in (self.known.astype(np.int64), self.shown.astype(np.int64))
+            for side in (one.astype(np.int64) for one in both)
         ]
         values = np.unique(np.concatenate([side[side != MISSING] for side in sides]))
         numbered = [
@@ -130,20 +160,19 @@ class Columns:
         known, shown = (counts_of(side, max(len(values), 1)) for side in numbered)
         return known, shown
 
-    def _linked(self, score: ComparedValues) -> ListedView:
-        """The score of record linkage, listed in both directions."""
 
-        def products(targets: Whole, rows: Whole) -> Whole:
-            return score.of(self.known[rows], self.shown[targets])
+def _linked(score: ComparedValues, known: NDArray[Any], shown: NDArray[Any]) -> ListedView:
+    """The score of record linkage, listed in both directions."""
 
-        rows = best_rows(
-            score.pairs, score.gains, score.different, score.swapped, self.known, self.shown,
-            CANDIDATES,
-        )  # fmt: skip
-        targets = _best_targets(score, self.known, self.shown)
-        forth = _rated(rows, products)
-        back = _rated(targets, lambda known, shown: products(shown, known))
-        return ListedView.of_lists(products, forth, back, score.unit.steps)
+    def products(targets: Whole, rows: Whole) -> Whole:
+        return score.of(known[rows], shown[targets])
+
+    gains = score.gains, score.different, score.swapped
+    rows = best_rows(score.pairs, *gains, known, shown, CANDIDATES)
+    targets = _best_targets(score, known, shown)
+    forth = _rated(rows, products)
+    back = _rated(targets, lambda known, shown: products(shown, known))
+    return ListedView.of_lists(products, forth, back, score.unit.steps)
 
 
 def _rated(numbers: Whole, rate: Callable[[Whole, Whole], Whole]) -> Best:

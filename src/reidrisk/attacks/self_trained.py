@@ -28,7 +28,8 @@ class SelfTrained:
 
     The score that finds the most rows that are clearly nearest to each other, in both directions,
     takes these for pairs of one person; it may be one among users who share no item. Guesses about
-    half of the rows teach the trees that judge the other half.
+    half of the rows teach the trees that judge the other half. In tables of columns, a score whose
+    guesses would be as confident if the columns of anonymous rows were mixed is not believed.
 
     Example:
         >>> rr.SelfTrained().needs
@@ -43,7 +44,8 @@ class SelfTrained:
     )
     limits: ClassVar[str] = (
         "Rates only rows that one of its scores lists; all others tie behind them. Ignores slots "
-        "and times. Where nobody stands out, it is the best single score."
+        "and times; but columns of a table are compared one by one, by the values behind tokens, "
+        "which it then needs to know. Where nobody stands out, it is the best single score."
     )
     cost: ClassVar[str] = Stacked.cost
     source: ClassVar[str] = f"Not in {PAPER}: self-training, Yarowsky, 1995."
@@ -58,10 +60,11 @@ class SelfTrained:
         check_needs(self, view)
         tables = Distinct.of(comparable(view, self.name))
         pairs, views = tables.tables.compare()
-        start = max(range(len(views)), key=lambda view: int(views[view].confident.sum()))
+        right = tables.tables.likely_right(views)
+        start = int(np.argmax(right))
         listed, confident = views[start], views[start].confident
         scores = pairs.corrected[:, start].astype(np.float64)
-        if confident.sum() >= _FEWEST_LABELS:
+        if right[start] >= _FEWEST_LABELS:
             scores = _learned(pairs, np.where(confident, listed.rows[:, 0], -1))
         return tables.table(pairs, scores)
 
