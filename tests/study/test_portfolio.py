@@ -62,8 +62,8 @@ def test_columns_have_attacks_of_their_own_and_all_that_combine_them():
         "hamming", "learned-pairs", "record-linkage", "text-cosine", "self-trained", "stacked",
     ]  # fmt: skip
     assert [one.name for one in plan(Register(49), None)] == names[:-2]
-    kept = [one.name for one in within(plan(Register(500_000), None), "normal")]
-    assert not {"self-trained", "stacked"} & set(kept)
+    kept = [one.name for one in within(plan(Register(200_000), None), "normal")]
+    assert kept == names[:-2]
 
 
 def test_a_quick_portfolio_learns_nothing_and_a_budget_is_kept():

@@ -59,7 +59,7 @@ class Stacked:
     cost: ClassVar[str] = (
         "Ten scores are searched once in each direction, three of columns, and boosted trees are "
         "learned from up to 3,000 people. At most ten known rows are listed for each target and "
-        "score: among 100,000 rows of three columns, minutes and 1.5 GB."
+        "score: among 100,000 rows of three columns, five minutes and 1.6 GB."
     )
     source: ClassVar[str] = f"Not in {PAPER}: stacked generalisation, Wolpert, 1992."
     likelihood: ClassVar[bool] = False
