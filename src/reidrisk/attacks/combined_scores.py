@@ -10,7 +10,7 @@ from reidrisk.attacks.compared_baskets import Baskets
 from reidrisk.attacks.compared_columns import Columns
 from reidrisk.attacks.protocol import View
 from reidrisk.core.observations import Observations
-from reidrisk.learning.stacking import ListedView, Pairs
+from reidrisk.learning.stacking import Guesses, ListedView, Pairs
 from reidrisk.scores.pair_table import STEPS, PairTable, contents
 
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
@@ -61,8 +61,8 @@ class Comparable(Protocol):
         """The pairs that some score lists, with their features, and the scores."""
         ...
 
-    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
-        """About how many confident guesses of each score are right.
+    def guess(self, views: Sequence[ListedView]) -> Guesses:
+        """Confident guesses, to learn from.
 
         Args:
             views: The scores.

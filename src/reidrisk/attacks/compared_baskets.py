@@ -11,7 +11,7 @@ from reidrisk.attacks.bag_tables import Tables, tables_of
 from reidrisk.attacks.cosine import cosine_of
 from reidrisk.attacks.latent import PRICE, latent_scores
 from reidrisk.attacks.protocol import View
-from reidrisk.learning.stacking import ListedView, Pairs, list_pairs
+from reidrisk.learning.stacking import Guesses, ListedView, Pairs, list_pairs
 from reidrisk.scores.inner_product import InnerProduct
 
 if TYPE_CHECKING:
@@ -81,13 +81,15 @@ class Baskets:
         ]
         return list_pairs(views, _Held.of(*tables, tables.rarity)), views
 
-    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
-        """How many confident guesses each score has; how many of them are right is not known.
+    def guess(self, views: Sequence[ListedView]) -> Guesses:
+        """The confident guesses of the score that has most of them.
 
         Args:
             views: The scores.
         """
-        return [float(view.confident.sum()) for view in views]
+        confident = [int(view.confident.sum()) for view in views]
+        most = int(np.argmax(confident))
+        return Guesses(most, views[most].guesses, confident[most])
 
     def _scores(self, tables: Tables) -> Iterator[InnerProduct]:
         """The scores that are combined."""

@@ -20,7 +20,7 @@ from reidrisk.core.products import Vectors, list_best
 from reidrisk.core.rows import MISSING, Kind
 from reidrisk.core.value_pairs import GAP, best_rows
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.stacking import CANDIDATES, Best, ListedView, Pairs, list_pairs
+from reidrisk.learning.stacking import CANDIDATES, Best, Guesses, ListedView, Pairs, list_pairs
 from reidrisk.scores.compared_values import ComparedValues
 from reidrisk.scores.inner_product import InnerProduct, counts_of
 from reidrisk.scores.protocol import GRID
@@ -29,7 +29,12 @@ Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
+_BELIEVED = 0.75
+"""Guesses of a score teach if they are right so often, as a share of the score that is most often
+right: it is a cautious estimate for a score that finds somebody near to everybody."""
+
 _ROWS_AT_A_TIME = 1 << 11
+_LEAST = 1e-9
 _UNKNOWN = -1.0  # instead of a difference, where a value is empty or no number
 _ON_A_LINE = {Content.NUMBERS, Content.DATES}
 
@@ -99,23 +104,39 @@ class Columns:
         views = self._views(self.shown)
         return list_pairs(views, _Levels.of(self, *self._linkage)), views
 
-    def likely_right(self, views: Sequence[ListedView]) -> list[float]:
-        """About how many confident guesses of each score are right.
-
-        By chance, guesses are as confident as those about rows whose columns are mixed. Of targets
-        whose own row does not stand out, so many are wrong.
+    def guess(self, views: Sequence[ListedView]) -> Guesses:
+        """The confident guesses of all scores that are to be believed, where they do not differ.
 
         Args:
             views: The scores.
         """
+        confident = np.array([view.confident.sum() for view in views])
+        right = self._likely_right(views)
+        share = right / np.maximum(confident, 1)
+        some = [
+            view.guesses
+            for view, own in zip(views, share, strict=True)
+            if own >= _BELIEVED * share.max()
+        ]
+        largest = np.max(some, axis=0)
+        differ = [(one >= 0) & (one != largest) for one in some]
+        best = int(np.argmax(right))
+        return Guesses(best, np.where(np.any(differ, axis=0), -1, largest), float(right[best]))
+
+    def _likely_right(self, views: Sequence[ListedView]) -> NDArray[np.float64]:
+        """About how many confident guesses of each score are right.
+
+        By chance, guesses are as confident as those about rows whose columns are mixed. Of targets
+        whose own row does not stand out, so many are wrong.
+        """
         random = np.random.default_rng(2)
         mixed = np.stack([random.permutation(column) for column in self.shown.T], axis=1)
-        found = []
-        for view, chance in zip(views, self._views(mixed), strict=True):
-            wrong = float(chance.confident.mean())
-            there = max(float(view.confident.mean()) - wrong, 0.0)
-            found.append(len(self.shown) * there / (1 - wrong) if there else 0.0)
-        return found
+        wrong, there = (
+            np.array([view.confident.mean() for view in some])
+            for some in (self._views(mixed), views)
+        )
+        share = np.maximum(there - wrong, 0) / np.maximum(1 - wrong, _LEAST)
+        return np.asarray(len(self.shown) * share)
 
     @cached_property
     def _linkage(self) -> tuple[Levels, ComparedValues]:

@@ -28,8 +28,9 @@ class SelfTrained:
 
     The score that finds the most rows that are clearly nearest to each other, in both directions,
     takes these for pairs of one person; it may be one among users who share no item. Guesses about
-    half of the rows teach the trees that judge the other half. In tables of columns, a score whose
-    guesses would be as confident if the columns of anonymous rows were mixed is not believed.
+    half of the rows teach the trees that judge the other half. In tables of columns, guesses of
+    several scores are taken; not of one whose guesses would be as confident if the columns of
+    anonymous rows were mixed.
 
     Example:
         >>> rr.SelfTrained().needs
@@ -60,12 +61,10 @@ class SelfTrained:
         check_needs(self, view)
         tables = Distinct.of(comparable(view, self.name))
         pairs, views = tables.tables.compare()
-        right = tables.tables.likely_right(views)
-        start = int(np.argmax(right))
-        listed, confident = views[start], views[start].confident
-        scores = pairs.corrected[:, start].astype(np.float64)
-        if right[start] >= _FEWEST_LABELS:
-            scores = _learned(pairs, np.where(confident, listed.rows[:, 0], -1))
+        guesses = tables.tables.guess(views)
+        scores = pairs.corrected[:, guesses.view].astype(np.float64)
+        if guesses.right >= _FEWEST_LABELS:
+            scores = _learned(pairs, guesses.rows)
         return tables.table(pairs, scores)
 
 

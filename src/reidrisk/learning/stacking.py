@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +105,30 @@ class ListedView:
         return np.stack(columns, axis=1).astype(np.float32) / np.float32(self.steps)
 
     @property
+    def guesses(self) -> Whole:
+        """The best row of each anonymous row for which one stands out; -1 for all others."""
+        return np.where(self.confident, self.rows[:, 0], -1)
+
+    @property
     def confident(self) -> NDArray[np.bool_]:
         """Whether the best row of each anonymous row stands out, in both directions."""
         best = self.rows[:, 0]
         mutual = self.back_rows[best, 0] == np.arange(len(best))
         return np.asarray(mutual & _leads(self.scores) & _leads(self.back_scores)[best])
+
+
+class Guesses(NamedTuple):
+    """Guesses of some views that look confident.
+
+    Attributes:
+        view: The view that is most often right, as far as can be seen.
+        rows: The known row guessed for each anonymous row; -1 for none.
+        right: About how many guesses of this view are right.
+    """
+
+    view: int
+    rows: Whole
+    right: float
 
 
 def _corrected(rows: Whole, scores: Whole, near: Whole) -> tuple[Whole, Whole]:

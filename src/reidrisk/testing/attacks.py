@@ -78,7 +78,11 @@ def check_attack(
     Example:
         >>> rr.testing.check_attack(rr.Hamming())
     """
-    world = _small_world() if seen is None else _World(seen, release, panel, population, labels, columns)
+    world = (
+        _small_world()
+        if seen is None
+        else _World(seen, release, panel, population, labels, columns)
+    )
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
     before = _rows(world.seen)
