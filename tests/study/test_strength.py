@@ -48,8 +48,8 @@ def test_item_samples_by_count():
 
 
 FEBRL = {
-    ("given_name", "surname"): (0.82, 0.85),
-    ("surname", "address_1"): (0.88, 0.90),
+    ("given_name", "surname"): (0.83, 0.85),
+    ("surname", "address_1"): (0.89, 0.90),
     (
         "given_name", "surname", "street_number", "address_1", "address_2", "suburb", "postcode",
         "state", "date_of_birth", "soc_sec_id",
