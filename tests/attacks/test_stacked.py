@@ -7,8 +7,7 @@ from tests.snapshots import refuses
 
 from reidrisk import Observations, SelfTrained, Stacked
 from reidrisk.attacks import View, combined_scores, self_trained, stacked
-from reidrisk.attacks.bag_tables import tables_of
-from reidrisk.attacks.combined_scores import Distinct, compared
+from reidrisk.attacks.combined_scores import Distinct, comparable
 from reidrisk.learning import stacking
 from reidrisk.learning.stacking import Pairs, combine
 
@@ -38,7 +37,7 @@ def keys(rows):
 def test_labels_are_those_of_the_panel_and_of_nobody_else(taught):
     Stacked(HALF).fit(View.of(SEEN))
     ((pairs, labels, lessons),) = taught
-    tables = Distinct.of(tables_of(View.of(SEEN), "a test"))
+    tables = Distinct.of(comparable(View.of(SEEN), "a test"))
     told = {
         (one, other)
         for one, number in tables.shown.items()
@@ -75,7 +74,7 @@ def test_no_guess_teaches_the_model_that_judges_it(taught):
 def test_what_two_people_of_a_panel_show_teaches_nothing():
     counts = np.eye(4, dtype=int)
     known, shown = bags_of(counts), bags_of(counts[[0, 0, 1, 1]])
-    tables = Distinct.of(tables_of(View.of(Observations(known, shown, [0, 1, 2, 2])), "a test"))
+    tables = Distinct.of(comparable(View.of(Observations(known, shown, [0, 1, 2, 2])), "a test"))
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         panel = Observations(known, shown, [0, 1, 2, 2]).only(np.array(order))
         labels = tables.labels(panel)
@@ -114,11 +113,12 @@ def test_without_a_true_pair_to_learn_from_the_first_view_is_taken():
 
 
 def test_what_is_listed_is_corrected_for_hubs_and_in_order():
-    tables = Distinct.of(tables_of(View.of(SEEN), "a test"))
-    pairs, views = compared(tables, counted=True)
+    tables = Distinct.of(comparable(View.of(SEEN), "a test"))
+    pairs, views = tables.tables.compare()
     assert (np.diff(pairs.targets * 10**6 + pairs.rows) > 0).all()
     for view in views:
-        products = np.array([view.known.dots(view.shown[[t]]) for t in range(len(view.shown))])
+        every = np.indices((len(tables.shown), len(tables.known))).reshape(2, -1)
+        products = view.products(*every).reshape(len(tables.shown), -1)
         near = np.sort(products, axis=0)[::-1][:10].sum(axis=0) // 10
         np.testing.assert_array_equal(view.near_known, near)
         corrected = products - near // 2

@@ -69,6 +69,19 @@ def test_bags_are_told_apart_whatever_their_padding():
     assert (halves_of(seen.only(some)) == halves_of(seen)[some]).all()
 
 
+def test_people_of_one_half_are_told_apart_in_another_way():
+    half = halves_of(SEEN)
+    alone = np.flatnonzero(half == 0)
+    some = np.unique(np.asarray(SEEN.true_rows)[alone], axis=0)[:3]
+    truth = np.array([0, 1, 2, 0])
+    twins = Observations(some, some[truth], truth, tokens=40)
+    one, *others = halves_of(twins).tolist()
+    assert {one, *others} == {0, 1}
+    assert others[-1] == one  # who is here twice is in one half
+    same = Observations(np.repeat(some[:1], 4, axis=0), some[[0] * 4], np.arange(4), tokens=40)
+    assert sorted(halves_of(same).tolist()) == [0, 0, 1, 1]
+
+
 def test_too_few_targets_are_refused():
     with refuses("too-few-targets"):
         halves_of(SEEN.only(slice(0, 1)))

@@ -71,6 +71,23 @@ def test_rows_with_the_same_in_other_slots_are_the_same():
     assert one == other != third
 
 
+def test_rows_of_columns_are_told_apart_by_slots_and_gaps():
+    rows = np.array([[0, 1], [1, 0], [0, -1], [-1, 0]])
+    known, shown = (
+        {one: number for number, one in enumerate(contents(side, 2, ordered=True))}
+        for side in (rows, rows.astype(np.int8))
+    )
+    assert known == shown
+    scores = np.arange(8)
+    table = PairTable(known, shown, 2 * np.arange(5), np.tile([0, 1], 4), scores, 2, ordered=True)
+    assert table.of(rows, rows[1]).tolist() == [2, 3, UNLISTED, UNLISTED]
+    assert table.of(rows[:1], rows[:1].astype(np.int8)).tolist() == [0]
+    seen = Observations(rows, rows, np.arange(4), tokens=2)
+    fast, slow = (one.search(seen, table, ranks=None) for one in (LocalEngine(), ReferenceEngine()))
+    np.testing.assert_array_equal(fast.best, slow.best)
+    assert fast.credit.tolist() == slow.credit.tolist() == [0, 1, 0, 0]
+
+
 def test_shards_and_other_alphabets_are_refused():
     seen = awkward(5)
     table = PairTable({}, {}, np.array([0]), np.zeros(0, int), np.zeros(0, int), seen.tokens)

@@ -44,6 +44,28 @@ def test_nothing_is_learned_from_a_few_rows():
     assert not any(one.learns for one in plan(source_of(baskets(49)), None))
 
 
+class Register:
+    """A source of tables of columns."""
+
+    people, form = None, "columns"
+
+    def __init__(self, users):
+        self.users = self.paired_users = users
+
+    def has_gaps(self, release, seed):
+        return False
+
+
+def test_columns_have_attacks_of_their_own_and_all_that_combine_them():
+    names = [one.name for one in plan(Register(50), None)]
+    assert names == [
+        "hamming", "learned-pairs", "record-linkage", "text-cosine", "self-trained", "stacked",
+    ]  # fmt: skip
+    assert [one.name for one in plan(Register(49), None)] == names[:-2]
+    kept = [one.name for one in within(plan(Register(200_000), None), "normal")]
+    assert kept == names[:-2]
+
+
 def test_a_quick_portfolio_learns_nothing_and_a_budget_is_kept():
     source = source_of(baskets(60))
     assert not any(one.learns for one in within(plan(source, None), "quick"))

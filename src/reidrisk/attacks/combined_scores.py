@@ -1,108 +1,103 @@
-"""The scores that stacked attacks combine, and the pairs of rows that these list."""
+"""Tables whose rows are compared by several scores, and their rows by number and by content."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.bag_tables import Tables
-from reidrisk.attacks.cosine import cosine_of, with_times
-from reidrisk.attacks.latent import PRICE, latent_scores
+from reidrisk.attacks.compared_baskets import Baskets
+from reidrisk.attacks.compared_columns import Columns
+from reidrisk.attacks.protocol import View
 from reidrisk.core.observations import Observations
-from reidrisk.io.time_tokens import DATE, HABIT, ITEM_DATE, ITEM_HABIT
-from reidrisk.learning.stacking import ListedView, Pairs, list_pairs
-from reidrisk.scores.inner_product import InnerProduct
+from reidrisk.learning.stacking import Guesses, ListedView, Pairs
 from reidrisk.scores.pair_table import STEPS, PairTable, contents
 
-if TYPE_CHECKING:
-    from reidrisk.scores.bag_maps import Counting
-
-_TIMES = (HABIT, DATE, ITEM_HABIT, ITEM_DATE)
-"""Tokens of when items came, by which rows are also compared."""
-_PLAIN = 2
-"""Of the cosines, that with logarithms of counts, if any."""
-_TELLING = 0.25
-"""Times list pairs if at least so many rows stand out by them, of those that do by items."""
 _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bits on the grid
 
 
-def compared(
-    tables: "Distinct", *, counted: bool, times: Any = None
-) -> tuple[Pairs, list[ListedView]]:
-    """Pairs that are listed by some score, with their features, and the scores.
+class Comparable(Protocol):
+    """Two tables whose rows can be compared by several scores: tables of counts, or of columns.
+
+    Attributes:
+        ordered: Whether it matters in which slot a token stands.
+    """
+
+    ordered: ClassVar[bool]
+
+    @property
+    def known(self) -> Any:
+        """Known rows, in an order that says nothing."""
+        ...
+
+    @property
+    def shown(self) -> Any:
+        """Anonymous rows, likewise."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        ...
+
+    def only(self, known: NDArray[np.int64], shown: NDArray[np.int64]) -> Self:
+        """Some rows of both sides, in this order.
+
+        Args:
+            known: Numbers of known rows.
+            shown: Numbers of anonymous rows.
+        """
+        ...
+
+    def alike(self, others: Self) -> Self:
+        """The same tables, with features that mean the same as those of other tables.
+
+        Args:
+            others: Tables of other people.
+        """
+        ...
+
+    def compare(self) -> tuple[Pairs, list[ListedView]]:
+        """The pairs that some score lists, with their features, and the scores."""
+        ...
+
+    def guess(self, views: Sequence[ListedView]) -> Guesses:
+        """Confident guesses, to learn from.
+
+        Args:
+            views: The scores.
+        """
+        ...
+
+
+def comparable(view: View, name: str) -> Comparable:
+    """The tables of a view, as their rows can be compared.
 
     Args:
-        tables: Rows that hold something different.
-        counted: Whether scores make use of counts; features are the same ones if this is.
-        times: What each token tells of time; None if all are items.
+        view: Known and anonymous rows.
+        name: The attack, for messages.
     """
-    both = tables.tables
-    items = both.only(times)
-    views = [_view(items, score) for score in _scores(items, counted=counted)]
-    of_times = [] if times is None else list(_views_of_times(both, times, counted=counted))
-    # Pairs that are listed by what tells little would teach that it tells nothing.
-    enough = _TELLING * max(int(one.confident.sum()) for one in views)
-    listing = [*views, *(one for one in of_times if one.confident.sum() >= enough)]
-    views += of_times
-    return list_pairs(views, items.known, items.shown, items.rarity, listing), views
-
-
-def _views_of_times(tables: Tables, times: Any, *, counted: bool) -> Iterator[ListedView]:
-    """Rows compared by each kind of times, and by items and times together."""
-    for kind in _TIMES:
-        if (times == kind).any():
-            some = tables.only(times, kind)
-            yield _view(some, cosine_of(some, "share", 0.5, centred=True))
-    items = list(_cosines(tables.only(times), counted=counted))
-    for chosen in (items, items[_PLAIN : _PLAIN + 1]):
-        yield _view(tables, with_times(chosen, tables, times))
-
-
-def _view(tables: Tables, score: InnerProduct) -> ListedView:
-    return ListedView.of(
-        score.known_map(tables.known), score.shown_map(tables.shown), score.unit.steps
-    )
-
-
-def _scores(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
-    """The scores that are combined."""
-    yield from _cosines(tables, counted=counted)
-    latent: list[tuple[Counting, tuple[int, ...]]] = [("binary", (32, 128, 256))]
-    if counted:
-        latent = [("binary", (32, 128)), ("log", (64,))]
-    for counting, dimensions in latent:
-        for price in (None, PRICE):
-            yield from latent_scores(tables, counting, dimensions, price)
-
-
-def _cosines(tables: Tables, *, counted: bool) -> Iterator[InnerProduct]:
-    """Cosines by a few weightings."""
-    weightings: list[tuple[Counting, float]] = [("binary", 0.0), ("binary", 0.5), ("binary", 1.0)]
-    if counted:
-        weightings = [("share", 0.0), ("share", 1.0), ("log", 0.5), ("binary", 0.5)]
-    for counting, rarity in weightings:
-        yield cosine_of(tables, counting, rarity, centred=True)
+    return Columns.of(view, name) if view.columns else Baskets.of(view, name)
 
 
 class Distinct(NamedTuple):
     """Rows of two tables that hold something different, by number and by content."""
 
-    tables: Tables
+    tables: Comparable
     known: dict[bytes, int]
     shown: dict[bytes, int]
 
     @classmethod
-    def of(cls, tables: Tables) -> "Distinct":
+    def of(cls, tables: Comparable) -> "Distinct":
         """The different rows of tables that are sorted by content."""
         numbers, kept = [], []
-        for side in tables:
-            keys = contents(side, tables.tokens)
+        for side in (tables.known, tables.shown):
+            keys = contents(side, tables.tokens, ordered=tables.ordered)
             first = {key: place for place, key in reversed(list(enumerate(keys)))}
             places = sorted(first.values())
-            kept.append(side[places])
+            kept.append(np.array(places, np.int64))
             numbers.append({keys[place]: number for number, place in enumerate(places)})
-        return cls(Tables(*kept), *numbers)
+        return cls(tables.only(*kept), *numbers)
 
     def labels(self, panel: Observations) -> NDArray[np.int64]:
         """The known row of each anonymous row of a panel; -1 of all others.
@@ -113,10 +108,13 @@ class Distinct(NamedTuple):
         Args:
             panel: People of whom both rows are known.
         """
-        tokens, found = self.tables.tokens, np.full(len(self.shown), -1)
-        known = contents(panel.true_rows, tokens)
+        found = np.full(len(self.shown), -1)
+        shown, known = (
+            contents(rows, self.tables.tokens, ordered=self.tables.ordered)
+            for rows in (panel.anonymous, panel.true_rows)
+        )
         doubtful = set()
-        for one, other in zip(contents(panel.anonymous, tokens), known, strict=True):
+        for one, other in zip(shown, known, strict=True):
             if one in self.shown and other in self.known:
                 target, row = self.shown[one], self.known[other]
                 if found[target] not in {-1, row}:
@@ -129,4 +127,7 @@ class Distinct(NamedTuple):
         """The scores of pairs as whole numbers."""
         starts = np.searchsorted(pairs.targets, np.arange(len(self.shown) + 1))
         whole = np.rint(np.clip(scores, -_LARGEST, _LARGEST) * STEPS).astype(np.int64)
-        return PairTable(self.known, self.shown, starts, pairs.rows, whole, self.tables.tokens)
+        return PairTable(
+            self.known, self.shown, starts, pairs.rows, whole, self.tables.tokens,
+            ordered=self.tables.ordered,
+        )  # fmt: skip

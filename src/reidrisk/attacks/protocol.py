@@ -41,6 +41,8 @@ class View(KnownShape):
         times: `times[token]` is what a token tells of time: "habit", "date", "item habit" or "item
             date"; "" if it is an item. None if rows hold nothing but items, as all rows do that are
             shown to attacks that do not say `reads_times`.
+        columns: Whether slots are columns of a table, each about something else, such as a name
+            and a date; not weeks or releases, each about the same.
 
     Example:
         >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
@@ -58,6 +60,7 @@ class View(KnownShape):
     anonymous: Any = None
     labels: Any = None
     times: Any = None
+    columns: bool = False
 
     @classmethod
     def of(
@@ -69,6 +72,7 @@ class View(KnownShape):
         population: Interests | None = None,
         labels: Any = None,
         times: Any = None,
+        columns: bool = False,
     ) -> Self:
         """The view of an attacker with these observations and this further knowledge.
 
@@ -82,11 +86,12 @@ class View(KnownShape):
             population: How interests are spread, if that is known.
             labels: The value behind each token, if that is known.
             times: What each token tells of time, if rows hold such tokens.
+            columns: Whether slots are columns of a table.
         """
         met = seen.anonymous
         if seen.strangers is not None:
             met = met.codec.join([met, seen.strangers])
-        return cls(seen.known, release, panel, population, met.in_order(), labels, times)
+        return cls(seen.known, release, panel, population, met.in_order(), labels, times, columns)
 
     def prefix(self, slots: int) -> "View":
         """What was seen after the first `slots` slots.

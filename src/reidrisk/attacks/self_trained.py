@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.bag_tables import tables_of
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.combined_scores import Distinct, compared
+from reidrisk.attacks.combined_scores import Distinct, comparable
 from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.attacks.stacked import Stacked
 from reidrisk.learning.stacking import Pairs, combine
@@ -29,8 +28,9 @@ class SelfTrained:
 
     The score that finds the most rows that are by far nearest to each other, in both directions,
     takes rows that are clearly nearest for pairs of one person; it may be one among users who share
-    no item. Guesses about
-    half of the rows teach the trees that judge the other half.
+    no item. Guesses about half of the rows teach the trees that judge the other half. In tables of
+    columns, guesses of several scores are taken; not of one whose guesses would be as confident if
+    the columns of anonymous rows were mixed.
 
     Example:
         >>> rr.SelfTrained().needs
@@ -45,8 +45,9 @@ class SelfTrained:
     )
     limits: ClassVar[str] = (
         "Rates only rows that one of its scores lists; all others tie behind them. Ignores slots "
-        "and epochs; times only if a column tells when each item came. Where nobody stands out, it "
-        "is the best single score."
+        "and epochs, and times unless a column tells when each item came; but columns of a table "
+        "are compared one by one, by the values behind tokens, which it then needs to know. Where "
+        "nobody stands out, it is the best single score."
     )
     cost: ClassVar[str] = Stacked.cost
     source: ClassVar[str] = f"Not in {PAPER}: self-training, Yarowsky, 1995."
@@ -60,15 +61,12 @@ class SelfTrained:
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         check_needs(self, view)
-        both = tables_of(view, self.name)
-        counted = both.only(view.times).counted
-        tables = Distinct.of(both)
-        pairs, views = compared(tables, counted=counted, times=view.times)
-        start = max(range(len(views)), key=lambda view: views[view].sure)
-        listed, confident = views[start], views[start].confident
-        scores = pairs.corrected[:, start].astype(np.float64)
-        if confident.sum() >= _FEWEST_LABELS:
-            scores = _learned(pairs, np.where(confident, listed.rows[:, 0], -1))
+        tables = Distinct.of(comparable(view, self.name))
+        pairs, views = tables.tables.compare()
+        guesses = tables.tables.guess(views)
+        scores = pairs.corrected[:, guesses.view].astype(np.float64)
+        if guesses.right >= _FEWEST_LABELS:
+            scores = _learned(pairs, guesses.rows)
         return tables.table(pairs, scores)
 
 

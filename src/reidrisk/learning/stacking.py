@@ -1,8 +1,8 @@
 """Learn to combine scores: features of pairs of rows, and gradient boosting on them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,15 @@ from reidrisk.core.products import Vectors, list_best
 Floats = NDArray[np.float32]
 Whole = NDArray[np.int64]
 
+Products: TypeAlias = Callable[[Whole, Whole], Whole]
+"""The score of each pair, given the numbers of its anonymous and of its known row."""
+
+Best: TypeAlias = tuple[Whole, Whole]
+"""The best others of each row, best first, and their scores."""
+
 _NEAREST = 10
 _LISTED = 10
-_CANDIDATES = 50
+CANDIDATES = 50
 """Best rows by plain product, of which those that are best after the correction are listed."""
 
 _STANDS_OUT, _SURE = 0.5, 1.0
@@ -37,19 +43,17 @@ class ListedView:
     """One score of all pairs: who is near to whom, corrected for hubs, in both directions.
 
     Attributes:
-        known: Vectors of known rows.
-        shown: Vectors of anonymous rows.
-        steps: Whole numbers in one unit of their products.
-        near_known: Mean of the best products of each known row.
-        near_shown: Mean of the best products of each anonymous row.
+        products: The score of any pair.
+        steps: Whole numbers in one unit of it.
+        near_known: Mean of the best scores of each known row.
+        near_shown: Mean of the best scores of each anonymous row.
         rows: The best known rows of each anonymous row, best first.
-        scores: Their products less half of `near_known`.
+        scores: Their scores less half of `near_known`.
         back_rows: The best anonymous rows of each known row.
-        back_scores: Their products less half of `near_shown`.
+        back_scores: Their scores less half of `near_shown`.
     """
 
-    known: Vectors
-    shown: Vectors
+    products: Products
     steps: float
     near_known: Whole
     near_shown: Whole
@@ -60,24 +64,38 @@ class ListedView:
 
     @classmethod
     def of(cls, known: Vectors, shown: Vectors, steps: float) -> "ListedView":
-        """Compare all rows with each other, once in each direction.
+        """Compare all rows by their inner products, once in each direction.
 
         Args:
             known: Vectors of known rows.
             shown: Vectors of anonymous rows.
             steps: Whole numbers in one unit of their products.
         """
-        forth, back = list_best(shown, known, _CANDIDATES), list_best(known, shown, _CANDIDATES)
+        forth, back = list_best(shown, known, CANDIDATES), list_best(known, shown, CANDIDATES)
+        return cls.of_lists(
+            lambda targets, rows: known[rows].dots(shown[targets]), forth, back, steps
+        )
+
+    @classmethod
+    def of_lists(cls, products: Products, forth: Best, back: Best, steps: float) -> "ListedView":
+        """The view of a score whose best pairs were found before.
+
+        Args:
+            products: The score of any pair.
+            forth: The best known rows of each anonymous row: `CANDIDATES`, or all there are.
+            back: The best anonymous rows of each known row, likewise.
+            steps: Whole numbers in one unit of the score.
+        """
         near_shown, near_known = (
             scores[:, :_NEAREST].sum(axis=1) // scores[:, :_NEAREST].shape[1]
             for _, scores in (forth, back)
         )
         listed = _corrected(*forth, near_known), _corrected(*back, near_shown)
-        return cls(known, shown, steps, near_known, near_shown, *listed[0], *listed[1])
+        return cls(products, steps, near_known, near_shown, *listed[0], *listed[1])
 
     def features(self, targets: Whole, rows: Whole) -> Floats:
-        """Four numbers for each pair: the product, corrected, ahead in its row, in its column."""
-        product = self.known[rows].dots(self.shown[targets])
+        """Four numbers for each pair: the score, corrected, ahead in its row, in its column."""
+        product = self.products(targets, rows)
         forth, back = product - self.near_known[rows] // 2, product - self.near_shown[targets] // 2
         columns = (
             product,
@@ -86,6 +104,11 @@ class ListedView:
             back - _best_other(self.back_scores[rows], back),
         )
         return np.stack(columns, axis=1).astype(np.float32) / np.float32(self.steps)
+
+    @property
+    def guesses(self) -> Whole:
+        """The best row of each anonymous row for which one stands out; -1 for all others."""
+        return np.where(self.confident, self.rows[:, 0], -1)
 
     @property
     def confident(self) -> NDArray[np.bool_]:
@@ -107,6 +130,20 @@ class ListedView:
         mutual = self.back_rows[best, 0] == np.arange(len(best))
         leads = _leads(self.scores, lead) & _leads(self.back_scores, lead)[best]
         return np.asarray(mutual & leads)
+
+
+class Guesses(NamedTuple):
+    """Guesses of some views that look confident.
+
+    Attributes:
+        view: The view that is most often right, as far as can be seen.
+        rows: The known row guessed for each anonymous row; -1 for none.
+        right: About how many guesses of this view are right.
+    """
+
+    view: int
+    rows: Whole
+    right: float
 
 
 def _corrected(rows: Whole, scores: Whole, near: Whole) -> tuple[Whole, Whole]:
@@ -145,23 +182,25 @@ class Pairs:
     corrected: Floats
 
 
+class Sides(Protocol):
+    """What rows hold on both sides, whatever the views."""
+
+    def features(self, targets: Whole, rows: Whole) -> Floats:
+        """Some numbers for each pair of an anonymous and a known row, as many for all pairs."""
+        ...
+
+
 def list_pairs(
-    views: Sequence[ListedView],
-    known: Any,
-    shown: Any,
-    weights: NDArray[Any],
-    listing: Sequence[ListedView] | None = None,
+    views: Sequence[ListedView], sides: Sides, listing: Sequence[ListedView] | None = None
 ) -> Pairs:
     """All pairs that some view lists, with the features of each.
 
     Args:
         views: Scores of all pairs.
-        known: Counts of known rows, a sparse matrix.
-        shown: Counts of anonymous rows.
-        weights: Rarity by token.
+        sides: Gives the features that are of no view.
         listing: Those of the views that list pairs; all, if None.
     """
-    users = known.shape[0]
+    users = len(views[0].back_rows)
     codes = np.unique(
         np.concatenate([
             (np.arange(len(view.rows))[:, None] * users + view.rows).ravel()
@@ -169,54 +208,15 @@ def list_pairs(
         ])
     )  # fmt: skip
     targets, rows = codes // users, codes % users
-    sides = _Sides.of(known, shown, weights)
-    features = np.empty((len(codes), 4 * len(views) + _Sides.columns), np.float32)
+    blocks = []
     for start in range(0, len(codes), _PAIRS_AT_A_TIME):
         listen()
         some = slice(start, start + _PAIRS_AT_A_TIME)
-        parts = [view.features(targets[some], rows[some]) for view in views]
-        features[some] = np.hstack([*parts, sides.features(targets[some], rows[some])])
-    return Pairs(targets, rows, features, features[:, 1 : 4 * len(views) : 4])
-
-
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """What rows hold, whatever the view: sizes, and what they share by how rare it is."""
-
-    known: Any
-    shown: Any
-    weights: NDArray[Any]
-    bands: NDArray[Any]
-    sizes: tuple[Floats, Floats]
-    totals: tuple[Floats, Floats]
-
-    columns = 4 + 2 * 3
-
-    @classmethod
-    def of(cls, known: Any, shown: Any, weights: NDArray[Any]) -> "_Sides":
-        held = [side.astype(np.float64) for side in (known, shown)]
-        for side in held:
-            side.data[:] = 1.0
-        # Three bands with as many holders each: what everybody holds, and what hardly anybody does.
-        holders = np.asarray(held[0].sum(axis=0) + held[1].sum(axis=0)).ravel()
-        order = np.argsort(weights, kind="stable")
-        share = np.empty(len(order))
-        share[order] = np.cumsum(holders[order]) / max(holders.sum(), 1.0)
-        bands = np.stack([(share <= 1 / 3), (share > 1 / 3) & (share <= 2 / 3), share > 2 / 3])
-        sizes, totals = (
-            tuple(np.log1p(np.asarray(side.sum(axis=1)).ravel()) for side in sides)
-            for sides in (held, (known, shown))
+        blocks.append(
+            np.hstack([side.features(targets[some], rows[some]) for side in (*views, sides)])
         )
-        return cls(held[0], held[1], weights, bands.astype(np.float64).T, sizes, totals)
-
-    def features(self, targets: Whole, rows: Whole) -> Floats:
-        shared = self.known[rows].multiply(self.shown[targets]).tocsr()
-        count = np.asarray(shared.sum(axis=1)).ravel()
-        known, shown = self.sizes[0][rows], self.sizes[1][targets]
-        return np.column_stack([
-            count, shared @ self.weights, count / np.exp((known + shown) / 2), shared @ self.bands,
-            known, shown, known - shown, self.totals[0][rows] - self.totals[1][targets],
-        ]).astype(np.float32)  # fmt: skip
+    features = np.concatenate(blocks)
+    return Pairs(targets, rows, features, features[:, 1 : 4 * len(views) : 4])
 
 
 def learn(features: Floats, same: NDArray[np.bool_]) -> Any:

@@ -95,12 +95,17 @@ def halves_of(seen: Observations) -> NDArray[np.int64]:
     """To which half of the people each target belongs.
 
     It is decided by a hash of the known row, so that it depends neither on the order of rows nor on
-    ids, and all targets of a person, and of people with equal rows, are in the same half.
+    ids, and all targets of a person, and of people with equal rows, are in the same half. Where all
+    hashes say the same half, different rows take turns, or people if all of their rows are equal.
 
     Args:
         seen: Observations with the known rows of all targets.
     """
-    half = np.array([int(digest[:8], 16) % _HALVES for digest in _digests(seen.true_rows)])
+    digests = list(_digests(seen.true_rows))
+    half = np.array([int(digest[:8], 16) % _HALVES for digest in digests])
+    for apart in (digests, seen.truth):
+        if len(np.unique(half)) < _HALVES:
+            half = np.unique(apart, return_inverse=True)[1] % _HALVES
     if len(np.unique(half)) < _HALVES:
         raise InvalidInput(
             "an attack that learns from the true pairs of half of the people needs people in both "

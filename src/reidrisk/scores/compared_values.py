@@ -63,7 +63,7 @@ class ComparedValues:
         held = self.pairs.places_of_known(np.asarray(known))
         met = self.pairs.places_of_shown(np.atleast_2d(shown))
         met = np.broadcast_to(met, held.shape)
-        gains, listed, empty = self._gains(held, met)
+        gains, listed, empty = self.by_comparison(held, met)
         total = gains[: self.pairs.slots].sum(axis=0)
         for (one, other, *crosswise), bonus in zip(self.pairs.swaps, self.swapped, strict=True):
             fits = (listed[crosswise] | empty[crosswise]).all(axis=0) & listed[crosswise].any(
@@ -73,10 +73,15 @@ class ComparedValues:
             total += np.where(fits, np.maximum(more, 0), 0)
         return np.asarray(total)
 
-    def _gains(
+    def by_comparison(
         self, held: NDArray[np.int32], met: NDArray[np.int32]
     ) -> tuple[Gains, NDArray[np.bool_], NDArray[np.bool_]]:
-        """What comparisons are worth, which are listed and which empty, by places of values."""
+        """What comparisons are worth, which are listed and which empty.
+
+        Args:
+            held: Places of known values, comparisons x pairs.
+            met: Places of the shown values beside them.
+        """
         empty = (held == GAP) | (met < 0)
         if not len(self.different):  # nothing was ever shown
             return np.zeros(held.shape, np.int64), empty & False, empty

@@ -39,6 +39,7 @@ class PairTable:
         scores: The score of each pair.
         tokens: Size of the alphabet.
         unit: What scores count.
+        ordered: Whether it matters in which slot a token stands, see `contents`.
 
     Example:
         >>> known, shown = np.array([[0, 1], [2, 2]]), np.array([[0, 2]])
@@ -56,6 +57,7 @@ class PairTable:
     scores: Gains
     tokens: int
     unit: Unit = _LOG_ODDS
+    ordered: bool = False
 
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and shards: the table was made of all known rows."""
@@ -85,7 +87,8 @@ class PairTable:
             rows: A handle, or an array as its blocks are.
             among: `known` or `shown`.
         """
-        return np.array([among.get(key, -1) for key in contents(rows, self.tokens)], np.int64)
+        keys = contents(rows, self.tokens, ordered=self.ordered)
+        return np.array([among.get(key, -1) for key in keys], np.int64)
 
     def look_up(self, targets: NDArray[np.int64], rows: NDArray[np.int64]) -> Gains:
         """The scores of pairs, given the numbers of both rows.
@@ -106,18 +109,26 @@ class PairTable:
         return scores
 
 
-def contents(rows: Any, tokens: int) -> list[bytes]:
-    """What each row holds, whatever the slot, as bytes.
+def contents(rows: Any, tokens: int, *, ordered: bool = False) -> list[bytes]:
+    """What each row holds, as bytes: whatever the slot, or slot by slot.
 
     Args:
         rows: A handle, a `scipy.sparse.csr_matrix` of counts, or an array as blocks of rows are.
         tokens: Size of the alphabet.
+        ordered: Whether it matters in which slot a token stands, and which are empty: rows hold
+            one token for each slot.
 
     Example:
-        >>> one, other = rr.scores.contents(np.array([[2, 0, 0], [0, 2, 0]]), tokens=3)
+        >>> rows = np.array([[2, 0, 0], [0, 2, 0]])
+        >>> one, other = rr.scores.contents(rows, tokens=3)
         >>> one == other
         True
+        >>> one, other = rr.scores.contents(rows, tokens=3, ordered=True)
+        >>> one == other
+        False
     """
+    if ordered:
+        return [row.tobytes() for row in np.ascontiguousarray(rows, np.int64)]
     counts = rows if hasattr(rows, "indptr") else counts_of(rows, tokens)
     counts.sort_indices()
     held = np.stack([counts.indices.astype(np.int64), counts.data.astype(np.int64)], axis=1)

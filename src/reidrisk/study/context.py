@@ -143,6 +143,7 @@ class Context:
         return View.of(
             self.seen, release=self.shows, panel=self.panel, population=self.source.population,
             labels=self.source.labels, times=getattr(self.source, "times", None),
+            columns=self.source.form == "columns",
         )  # fmt: skip
 
     @cached_property

@@ -32,7 +32,7 @@ _PAIR = 2e-9
 _MINUTE = 60
 
 _FEWEST = 50
-"""Targets below which nothing can be learned from the rows."""
+"""Targets below which baskets teach nothing, and nobody learns to combine scores."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class _Entry:
         learns: Whether it learns how to compare from the rows, and so needs many of them.
         passes: About how many times it compares all pairs of rows, for each number of slots.
         seconds: Core-seconds it takes besides, however few rows there are.
+        fewest: Targets below which it is left out.
     """
 
     name: str
@@ -52,10 +53,11 @@ class _Entry:
     learns: bool = False
     passes: float = 1.0
     seconds: float = 0.1
+    fewest: int = 0
 
 
-_ITEMS = frozenset({"baskets", "slots"})
-_EVERY = _ITEMS | {"columns"}
+_BASKETS, _COLUMNS = frozenset({"baskets"}), frozenset({"columns"})
+_ITEMS = _BASKETS | {"slots"}
 
 # Cheapest first.
 _PORTFOLIO = (
@@ -66,18 +68,20 @@ _PORTFOLIO = (
     _Entry("rarity-overlap", _ITEMS),
     _Entry("repetition", frozenset({"slots"})),
     _Entry("polya", _ITEMS, passes=2, seconds=0.5),
-    _Entry("size-adjusted", frozenset({"baskets"}), passes=6, seconds=0.5),
-    _Entry("times", frozenset({"baskets"}), passes=8, seconds=0.5),
+    _Entry("size-adjusted", _BASKETS, passes=6, seconds=0.5),
+    _Entry("times", _BASKETS, passes=8, seconds=0.5),
     _Entry("cosine", _ITEMS, passes=6, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=12, seconds=1.0),
-    _Entry("learned-pairs", frozenset({"columns"}), learns=True, passes=2),
-    _Entry("record-linkage", frozenset({"columns"}), learns=True, passes=2, seconds=2.0),
-    _Entry("text-cosine", frozenset({"columns"}), learns=True, passes=2, seconds=1.0),
-    _Entry("nearest-numbers", frozenset({"columns"}), learns=True, passes=30, seconds=4.0),
-    _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0),
-    _Entry("unshared", frozenset({"baskets"}), learns=True, passes=36, seconds=2.0),
-    _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0),
-    _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0),
+    _Entry("learned-pairs", _COLUMNS, learns=True, passes=2),
+    _Entry("record-linkage", _COLUMNS, learns=True, passes=2, seconds=2.0),
+    _Entry("text-cosine", _COLUMNS, learns=True, passes=2, seconds=1.0),
+    _Entry("nearest-numbers", _COLUMNS, learns=True, passes=30, seconds=4.0),
+    _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
+    _Entry("unshared", _BASKETS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
+    _Entry("self-trained", _COLUMNS, learns=True, passes=40, seconds=5.0, fewest=_FEWEST),
+    _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0, fewest=_FEWEST),
+    _Entry("stacked", _COLUMNS, learns=True, passes=50, seconds=10.0, fewest=_FEWEST),
+    _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0, fewest=_FEWEST),
 )
 
 
@@ -115,11 +119,10 @@ def plan(
     """
     attacked = min(targets or source.paired_users, source.paired_users)
     pairs = lengths * source.users * attacked
-    few = attacked < _FEWEST and source.form != "columns"
     return tuple(
         _Planned(one.name, one.seconds + one.passes * pairs * _PAIR, one.learns)
         for one in _PORTFOLIO
-        if _applies(one, source, release, seed) and not (few and one.learns)
+        if _applies(one, source, release, seed) and attacked >= one.fewest
     )
 
 

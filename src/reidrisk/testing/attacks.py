@@ -33,11 +33,13 @@ class _World:
     population: Interests | None
     labels: Any = None
     times: Any = None
+    columns: bool = False
 
     def view(self, attack: Attack, seen: Observations | None = None) -> View:
         """What the attack says it needs, and nothing else."""
-        besides = {need: getattr(self, need) for need in attack.needs if need != "anonymous"}
-        view = View.of(self.seen if seen is None else seen, **besides)
+        told = {*attack.needs, "labels"} if self.columns else {*attack.needs}
+        besides = {need: getattr(self, need) for need in told - {"anonymous"}}
+        view = View.of(self.seen if seen is None else seen, **besides, columns=self.columns)
         return view if "anonymous" in attack.needs else replace(view, anonymous=None)
 
 
@@ -50,6 +52,7 @@ def check_attack(
     population: Interests | None = None,
     labels: Any = None,
     times: Any = None,
+    columns: bool = False,
 ) -> None:
     """Check that an attack keeps the promises of `reidrisk.attacks.Attack`.
 
@@ -70,6 +73,7 @@ def check_attack(
         population: How interests are spread over them, the same.
         labels: The value behind each token, the same.
         times: What each token tells of time, the same.
+        columns: Whether slots are columns of a table, whose `labels` every attack knows.
 
     Raises:
         AssertionError: A promise is broken; the message says which.
@@ -79,7 +83,7 @@ def check_attack(
     """
     world = _small_world()
     if seen is not None:
-        world = _World(seen, release, panel, population, labels, times)
+        world = _World(seen, release, panel, population, labels, times, columns)
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
     before = _rows(world.seen)
