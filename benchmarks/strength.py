@@ -21,6 +21,7 @@ def main():
     if (tables := real_tables.febrl()) is not None:
         for columns in (["given_name", "surname"], ["surname", "address_1"]):
             compare(f"FEBRL 4, {' and '.join(columns)}", *tables, user="rec_id", columns=columns)
+    compare("four noisy columns of numbers", *numbers(), user="user", columns=["a", "b", "c", "d"])
 
 
 def baskets():
@@ -33,6 +34,19 @@ def baskets():
     yield "songs, each song on one side", real_tables.split_by_item(real_tables.songs())
 
 
+def numbers():
+    """Ages, incomes, heights and weights, told again with errors of a tenth of their spread."""
+    random = np.random.default_rng(5)
+    true = np.column_stack([
+        random.normal(45, 15, 1_500), random.lognormal(10, 0.7, 1_500),
+        random.normal(170, 10, 1_500), random.normal(75, 15, 1_500),
+    ])  # fmt: skip
+    told = true + random.normal(0, 0.1, true.shape) * true.std(axis=0)
+    users = [f"u{number}" for number in range(len(true))]
+    for table in (true, told):
+        yield {"user": users, **dict(zip("abcd", np.rint(table).astype(int).T, strict=True))}
+
+
 def compare(name, known, shown, **columns):
     """Print what the portfolio finds, and what outsiders find."""
     start = time.process_time()
@@ -42,8 +56,8 @@ def compare(name, known, shown, **columns):
     for one in result.strongest:
         ends = f"{percent(one.right.low)} to {percent(one.right.high)}"
         rows.append((f"strongest, given {one.given}", percent(one.right.value), ends))
-    if "item" in columns:
-        rows += [(what, percent(found), "") for what, found in outsiders(known, shown)]
+    others = outsiders if "item" in columns else nearest if "a" in known else lambda *_: ()
+    rows += [(what, percent(found), "") for what, found in others(known, shown)]
     figures(f"{name}: {result.targets:,} people, {spent:.0f} CPU s", ("attack", "right", ""), rows)
 
 
@@ -58,6 +72,17 @@ def outsiders(known, shown):
     yield "numpy: 64 latent dimensions", right(latent(a, b))
     yield "numpy: the same among rows that share nothing", right(latent(a, b) - 9 * (b @ a.T > 0))
     yield "scikit-learn: trees on three scores, half of the pairs known", learned(a, b, cosine)
+
+
+def nearest(known, shown):
+    """What a few lines of numpy find in columns of numbers."""
+    a, b = (
+        np.column_stack([side[name] for name in "abcd"]).astype(float) for side in (known, shown)
+    )
+    scaled = [(side - side.mean(axis=0)) / side.std(axis=0) for side in (a, b)]
+    apart = np.abs(scaled[1][:, None] - scaled[0])
+    yield "numpy: nearest of standardised columns", right(-(apart**2).sum(axis=2))
+    yield "numpy: the same by sums of distances", right(-apart.sum(axis=2))
 
 
 def counts(known, shown):

@@ -5,12 +5,13 @@ of one version of the libraries are the same everywhere, and goals lie below the
 """
 
 import pytest
+from benchmarks import strength
 from tests import real_tables
 from tests.shared_data import needs_data
 
 from reidrisk import items, link
 
-pytestmark = [pytest.mark.slow, needs_data]
+pytestmark = pytest.mark.slow
 
 WORLDS = {
     "shopping, half-years": (
@@ -27,6 +28,7 @@ WORLDS = {
 }  # fmt: skip
 
 
+@needs_data
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_default_attacks_find_what_an_outsider_finds(name):
     tables, goal, with_pairs = WORLDS[name]
@@ -41,6 +43,7 @@ def test_the_default_attacks_find_what_an_outsider_finds(name):
     assert any(check.attack == outsider.attack for check in judged.failing)
 
 
+@needs_data
 def test_item_samples_by_count():
     listens = real_tables.listens()
     result = items(listens, user="user", item="item", count="times", weighted=True, samples=[8])
@@ -67,3 +70,10 @@ def test_columns_with_typing_errors(columns):
     goal, with_pairs = FEBRL[columns]
     assert outsider.right.value >= goal
     assert other.right.value >= with_pairs
+
+
+def test_numbers_that_are_hardly_ever_the_same():
+    result = link(*strength.numbers(), user="user", columns=["a", "b", "c", "d"])
+    outsider, other = result.strongest
+    assert outsider.right.value >= 0.85
+    assert other.right.value >= 0.88
