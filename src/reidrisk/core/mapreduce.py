@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import reduce as fold
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+import numpy as np
+
 from reidrisk.core.machine import cores
 from reidrisk.core.parallel import listen, over_queue
 from reidrisk.core.rows import Rows, Tokens
@@ -135,6 +137,21 @@ def over_here(
 
     busy = min(threads, -(-rows.users // (step or pace.rows)))
     return fold(merge, over_queue(lambda taken: work(read(taken)), cuts(), busy))
+
+
+def rows_in_order(rows: Rows) -> Tokens:
+    """All rows of tokens in slots, here and sorted by what they hold: their order says nothing.
+
+    Args:
+        rows: Known rows, wherever they are.
+    """
+    parts = over_rows(rows, _gathered, lambda some, others: some | others)
+    every = np.concatenate([parts[start] for start in sorted(parts)])
+    return np.asarray(every[np.lexsort(every.T[::-1])])
+
+
+def _gathered(blocks: Blocks) -> dict[int, Tokens]:
+    return {start: np.asarray(rows).copy() for start, rows in blocks}
 
 
 class _Pace:

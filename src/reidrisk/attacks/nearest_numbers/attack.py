@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.nearest_numbers.columns import RANKS, SUMS, Column, Noise, Pairs
 from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
-from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.mapreduce import rows_in_order
 from reidrisk.core.observations import MISSING
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
@@ -93,9 +93,7 @@ class NearestNumbers:
                 code="wrong-kind-of-rows",
             )
         shown = np.asarray(view.anonymous)
-        values = over_rows(view.known, _gathered, lambda one, other: one | other)
-        known = np.concatenate([values[start] for start in sorted(values)])
-        known = known[np.lexsort(known.T[::-1])]  # their order says nothing
+        known = rows_in_order(view.known)
         columns = [
             Column.of(known[:, at], shown[:, at], np.asarray(view.labels))
             for at in range(view.slots)
@@ -113,10 +111,6 @@ class NearestNumbers:
 
 def _evidence(fit: tuple[float, Sequence[Noise]]) -> float:
     return fit[0]
-
-
-def _gathered(blocks: Blocks) -> dict[int, NDArray[Any]]:
-    return {start: np.asarray(rows).copy() for start, rows in blocks}
 
 
 def _learned(

@@ -17,9 +17,9 @@ from reidrisk.attacks.record_linkage.learning import Learned, Levels, by_em, fro
 from reidrisk.attacks.record_linkage.similar import similar
 from reidrisk.attacks.record_linkage.swapped import swaps_of
 from reidrisk.attacks.record_linkage.values import Content, content_of
-from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.mapreduce import rows_in_order
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import Kind, Rows
+from reidrisk.core.rows import Kind
 from reidrisk.core.value_pairs import SlotPairs, ValuePairs
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.latent_types import sample_of_rows
@@ -110,7 +110,7 @@ class RecordLinkage:
         """
         check_needs(self, view)
         _check(view, self.name)
-        known, shown = _sorted(view.known), np.asarray(view.anonymous)
+        known, shown = rows_in_order(view.known), np.asarray(view.anonymous)
         panel = view.panel if self.panel is None else self.panel
         more = None
         if panel is not None:
@@ -188,17 +188,6 @@ def _missed(same: NDArray[np.float64], lost: list[NDArray[np.float64]]) -> float
 
 def _filled(column: Tokens) -> NDArray[np.int64]:
     return np.asarray(column[column != MISSING], np.int64)
-
-
-def _sorted(rows: Rows) -> Tokens:
-    """All known rows, by what they hold: their order says nothing."""
-    parts = over_rows(rows, _gathered, lambda some, others: some | others)
-    every = np.concatenate([parts[start] for start in sorted(parts)])
-    return np.asarray(every[np.lexsort(every.T[::-1])])
-
-
-def _gathered(blocks: Blocks) -> dict[int, Tokens]:
-    return {start: np.asarray(rows).copy() for start, rows in blocks}
 
 
 def _check(view: View, name: str) -> None:
