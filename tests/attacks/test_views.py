@@ -84,8 +84,9 @@ def test_attacks_ask_for_blocks_of_rows_only(name, panel):
 
 
 def view_of(seen, **besides):
-    """What an attack may fit on, with the release and values behind tokens."""
-    return View.of(seen, release=API, labels=np.arange(12), **besides)
+    """What an attack may fit on, with the release, values behind tokens and times."""
+    times = np.array(["", "", "habit", *[""] * 9], object)
+    return View.of(seen, release=API, labels=np.arange(12), times=times, **besides)
 
 
 def test_a_view_says_what_its_rows_are():

@@ -59,11 +59,12 @@ class Register:
 def test_columns_have_attacks_of_their_own_and_all_that_combine_them():
     names = [one.name for one in plan(Register(50), None)]
     assert names == [
-        "hamming", "learned-pairs", "record-linkage", "text-cosine", "self-trained", "stacked",
+        "hamming", "learned-pairs", "record-linkage", "text-cosine", "nearest-numbers",
+        "self-trained", "stacked",
     ]  # fmt: skip
     assert [one.name for one in plan(Register(49), None)] == names[:-2]
     kept = [one.name for one in within(plan(Register(200_000), None), "normal")]
-    assert kept == names[:-2]
+    assert kept == names[:-3]
 
 
 def test_a_quick_portfolio_learns_nothing_and_a_budget_is_kept():

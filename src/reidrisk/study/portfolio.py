@@ -78,9 +78,9 @@ _PORTFOLIO = (
     _Entry("nearest-numbers", _COLUMNS, learns=True, passes=30, seconds=4.0),
     _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
     _Entry("unshared", _BASKETS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
-    _Entry("self-trained", _COLUMNS, learns=True, passes=40, seconds=5.0, fewest=_FEWEST),
+    _Entry("self-trained", _COLUMNS, learns=True, passes=70, seconds=5.0, fewest=_FEWEST),
     _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0, fewest=_FEWEST),
-    _Entry("stacked", _COLUMNS, learns=True, passes=50, seconds=10.0, fewest=_FEWEST),
+    _Entry("stacked", _COLUMNS, learns=True, passes=110, seconds=10.0, fewest=_FEWEST),
     _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0, fewest=_FEWEST),
 )
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from enum import Enum
 
@@ -90,6 +91,8 @@ def _is_date(value: str) -> bool:
 def quantity(value: str, content: Content) -> float:
     """A value as a number that has distances: dates are days; NaN if it is none.
 
+    Where there is no such month, day and month are taken to be swapped.
+
     Args:
         value: As the table has it.
         content: What the column holds.
@@ -102,11 +105,12 @@ def quantity(value: str, content: Content) -> float:
     if content is Content.NUMBERS:
         number = as_number(value)
         return np.nan if number is None else number
-    day = _as_date(value) if content is Content.DATES else None
-    try:
-        return np.nan if day is None else float(date(*day).toordinal())
-    except ValueError:  # a typing error
-        return np.nan
+    if content is Content.DATES and (parts := _as_date(value)) is not None:
+        year, month, day = parts
+        for one, other in ((month, day), (day, month)):  # swapped, if there is no such month
+            with suppress(ValueError):
+                return float(date(year, one, other).toordinal())
+    return np.nan
 
 
 def content_of(values: Sequence[str]) -> Content:
