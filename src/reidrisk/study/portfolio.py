@@ -73,6 +73,7 @@ _PORTFOLIO = (
     _Entry("cosine", _ITEMS, passes=6, seconds=1.0),
     _Entry("cosine-csls", _ITEMS, passes=12, seconds=1.0),
     _Entry("learned-pairs", _COLUMNS, learns=True, passes=2),
+    _Entry("learned-pairs", frozenset({"slots"}), learns=True, passes=2, fewest=_FEWEST),
     _Entry("record-linkage", _COLUMNS, learns=True, passes=2, seconds=2.0),
     _Entry("text-cosine", _COLUMNS, learns=True, passes=2, seconds=1.0),
     _Entry("nearest-numbers", _COLUMNS, learns=True, passes=30, seconds=4.0),
@@ -203,6 +204,8 @@ def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int)
     shows: object = known
     if one.name == "times" and getattr(source, "timed", None) is None:
         return False
+    if one.name == "learned-pairs" and source.people is not None:
+        return False  # samples have no order, so no slot is more reliable than another
     if one.name == "gaps":
         return source.form != "baskets" and source.has_gaps(known, seed)
     if one.name == "weighted-hamming":
