@@ -154,10 +154,12 @@ def test_a_memory_map_is_never_in_memory_as_a_whole(tmp_path):
     values[::1000] = 7
     values.flush()
     rows_on_file = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    score = TokenWeights(np.ones(300))
+    few = Observations(values[:2] + 1, values[:2], [0, 1], tokens=300)
+    LocalEngine(threads=1).search(few, score)  # numba takes 40 MB when it is loaded
     tracemalloc.start()
     rows = TokenRows(rows_on_file, tokens=300)
     seen = Observations(rows, values[:2], [0, 1], tokens=300)
-    score = TokenWeights(np.ones(300))
     found = LocalEngine(threads=1, rows=1 << 17, max_memory=1 << 24).search(seen, score)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

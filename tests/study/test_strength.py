@@ -72,6 +72,7 @@ def test_columns_with_typing_errors(columns):
     assert other.right.value >= with_pairs
 
 
+@pytest.mark.filterwarnings("ignore:Little is shared")
 def test_numbers_that_are_hardly_ever_the_same():
     result = link(*strength.numbers(), user="user", columns=["a", "b", "c", "d"])
     outsider, other = result.strongest
