@@ -69,6 +69,10 @@ def right(seen, values, attack):
     return mean_of_credits(matches.credit)
 
 
+BOTH = pytest.mark.parametrize(
+    "attack", [SelfTrained(), pytest.param(Stacked(), marks=pytest.mark.slow)]
+)
+
 SEEN, VALUES = people(300)
 FEW, OF_FEW = people(100)
 
@@ -128,13 +132,13 @@ def test_levels_and_differences_are_features(tables):
     assert (sides[:, -1] == (shown != MISSING).sum(axis=1)).all()
 
 
-@pytest.mark.parametrize("attack", [SelfTrained(), Stacked()])
+@BOTH
 def test_combined_scores_name_more_than_any_of_them(attack):
     singles = [right(SEEN, VALUES, one()).value for one in (RecordLinkage, TextCosine)]
     assert right(SEEN, VALUES, attack).value >= max(singles)
 
 
-@pytest.mark.parametrize("attack", [SelfTrained(), Stacked()])
+@BOTH
 def test_where_the_truth_is_mixed_nothing_is_found(attack):
     """What is known of one half of mixed pairs says nothing about the others."""
     mixed = SEEN.changed(truth=np.roll(SEEN.truth, 1))
