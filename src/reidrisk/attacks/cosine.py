@@ -148,7 +148,7 @@ def with_times(scores: Iterable[InnerProduct], tables: Tables, times: Any) -> In
         one, weight = pair
         return standing_out(*both_sides(_sum(one, when, weight) if weight else one, tables))
 
-    usual = max(product(items, (0.0,)), key=clearly)[0]
+    usual = _most_standing_out(items, tables)
     alone = max(product([usual], (0.0, *_TIME_WEIGHTS)), key=clearly)
     joint = max(product(items, _FIRST_WEIGHTS), key=clearly)
     one, weight = max(alone, joint, key=clearly)

@@ -13,7 +13,7 @@ from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.protocol import GRID, NATS, Gains, Unit, check_kind, check_sum
 
-_LOWER_BITS = 20
+LOWER_BITS = 20
 """Bits of a float of single precision below the three highest of its fraction: 8 steps to each
 power of 2."""
 
@@ -66,7 +66,7 @@ def steps_of(distances: NDArray[np.float64], shortest: float, count: int) -> NDA
         >>> steps_of(np.array([0.0, 1.0, 2.0, 4.0, 1e30]), shortest=1.0, count=30).tolist()
         [0, 1, 9, 17, 29]
     """
-    bits = distances.astype(np.float32).view(np.int32) >> _LOWER_BITS
+    bits = distances.astype(np.float32).view(np.int32) >> LOWER_BITS
     return np.clip(bits.astype(np.int64) - first_bits(shortest), 0, count - 1)
 
 
@@ -76,7 +76,7 @@ def first_bits(shortest: float) -> int:
     Args:
         shortest: Where the first step ends.
     """
-    return int(np.float32(shortest).view(np.int32) >> _LOWER_BITS) - 1
+    return int(np.float32(shortest).view(np.int32) >> LOWER_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,5 +155,5 @@ def _gains(held: Array, met: float, gains: Array, first: int) -> Array:
     for row in range(held.shape[0]):
         if not np.isnan(held[row]):
             far[0] = abs(held[row] - met)
-            found[row] = gains[min(max((bits[0] >> 20) - first, 0), last)]
+            found[row] = gains[min(max((bits[0] >> LOWER_BITS) - first, 0), last)]
     return found

@@ -128,7 +128,7 @@ def _learned(
     for _ in range(rounds):
         evidence, pairs = _compared(noises, known, shown)
         settled = evidence <= best[0] + _SETTLED
-        best = max(best, (evidence, noises), key=lambda one: one[0])
+        best = max(best, (evidence, noises), key=_evidence)
         if settled:
             break
         noises = [noise.learned(pairs, at) for at, noise in enumerate(noises)]

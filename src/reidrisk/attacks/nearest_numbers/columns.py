@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.record_linkage.values import content_of, quantity, written
 from reidrisk.core.observations import MISSING
 from reidrisk.core.parallel import Array, kernel
-from reidrisk.scores.compared_numbers import NumberSlot, first_bits, steps_of
+from reidrisk.scores.compared_numbers import LOWER_BITS, NumberSlot, first_bits, steps_of
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -277,4 +277,4 @@ def _count(held: Array, met: Array, first: int, counts: Array) -> None:
     for one in range(met.shape[0]):
         for other in range(held.shape[0]):
             far[0] = abs(held[other] - met[one])
-            counts[one, min(max((bits[0] >> 20) - first, 0), last)] += 1
+            counts[one, min(max((bits[0] >> LOWER_BITS) - first, 0), last)] += 1
