@@ -41,6 +41,9 @@ from .core.rows import (
     BagRows as BagRows,
     SetRows as SetRows,
     TokenRows as TokenRows,
+)
+from .core.vector_rows import (
+    Grid as Grid,
     VectorRows as VectorRows,
 )
 from .engines import (

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.products import EXACT, Vectors, list_best
@@ -34,6 +33,27 @@ class Map(Protocol):
     def __call__(self, rows: Any) -> Vectors:
         """The vectors of rows: of tokens, given as a matrix of counts; or of vectors."""
         ...
+
+
+class Penalty(Protocol):
+    """What is taken off twice the product with a known row, whatever it is compared with."""
+
+    def of(self, known: Vectors) -> Gains:
+        """What is taken off for each of some known vectors: whole numbers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredLength:
+    """The squared length of the known vector.
+
+    Twice the product less the squared length is highest for the nearest known vector: it is the
+    negative squared distance, but for the squared length of the anonymous one.
+    """
+
+    def of(self, known: Vectors) -> Gains:
+        """The squared length of each known vector."""
+        return known.dots(known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +87,8 @@ class InnerProduct:
         shown_map: Maps anonymous rows.
         tokens: Size of the alphabet; None if rows are vectors themselves.
         unit: What the products count.
-        hubs: If given, twice the product less how near the known row is to everybody.
+        penalty: If given, the score is twice the product less this: for the nearest vector, or so
+            that hubs do not win too often.
 
     Example:
         >>> plain = rr.scores.InnerProduct.of_vectors()
@@ -79,16 +100,18 @@ class InnerProduct:
     shown_map: Map
     tokens: int | None
     unit: Unit = _COSINES
-    hubs: Hubs | None = None
+    penalty: Penalty | None = None
 
     @classmethod
-    def of_vectors(cls, unit: Unit | None = None) -> "InnerProduct":
+    def of_vectors(cls, unit: Unit | None = None, penalty: Penalty | None = None) -> "InnerProduct":
         """The plain inner product of rows that are vectors: of their sums over all slots.
 
         Args:
             unit: What it counts; products of their whole numbers, if not given.
+            penalty: If given, the score is twice the product less this.
         """
-        return cls(_plain, _plain, None, Unit("inner products", steps=1) if unit is None else unit)
+        unit = Unit("inner products", steps=1) if unit is None else unit
+        return cls(sums_of_slots, sums_of_slots, None, unit, penalty)
 
     def check(self, observations: Observations) -> None:
         """Refuse rows of another kind or alphabet, and products that would not be exact."""
@@ -114,7 +137,7 @@ class InnerProduct:
         one = shown.ndim < known.ndim if self.tokens is None else shown.ndim == 1
         vectors = self.known(known)
         products = vectors.dots(self.shown(shown[None] if one else shown))
-        return products if self.hubs is None else 2 * products - self.hubs.of(vectors)
+        return products if self.penalty is None else 2 * products - self.penalty.of(vectors)
 
     def known(self, rows: Any) -> Vectors:
         """The vectors of known rows.
@@ -150,8 +173,12 @@ class InnerProduct:
         return np.asarray(rows) if self.tokens is None else counts_of(rows, self.tokens)
 
 
-def _plain(rows: NDArray[Any]) -> Vectors:
-    """Rows of vectors, summed over their slots; gaps are zero."""
+def sums_of_slots(rows: Any) -> Vectors:
+    """Rows of vectors, summed over their slots; gaps are zero.
+
+    Args:
+        rows: Users x slots x dimensions, of the type of their grid.
+    """
     there = (rows != np.iinfo(rows.dtype).min).any(axis=2, keepdims=True)
     return Vectors(None, np.where(there, rows, 0).sum(axis=1, dtype=np.float64))
 

@@ -32,7 +32,7 @@ def search(
 ) -> Matches:
     """Map the targets once and known rows block by block, and offer every product."""
     targets = score.shown(observations.anonymous)
-    index, factor = index_of(targets), 1.0 if score.hubs is None else 2.0
+    index, factor = index_of(targets), 1.0 if score.penalty is None else 2.0
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         step = rows_together(len(targets))
@@ -60,7 +60,9 @@ def search(
 
 def _bias(score: InnerProduct, known: Vectors) -> Gains:
     """What is added to the products with each known row."""
-    return np.zeros(len(known), np.int64) if score.hubs is None else -score.hubs.of(known)
+    if score.penalty is None:
+        return np.zeros(len(known), np.int64)
+    return -score.penalty.of(known)
 
 
 def _true_scores(observations: Observations, score: InnerProduct, targets: Vectors) -> Gains:
@@ -69,7 +71,7 @@ def _true_scores(observations: Observations, score: InnerProduct, targets: Vecto
     found = np.full(len(here), ABSENT)
     known = score.known(observations.true_rows)[here]
     products = known.dots(targets[here])
-    found[here] = products if score.hubs is None else 2 * products + _bias(score, known)
+    found[here] = products if score.penalty is None else 2 * products + _bias(score, known)
     return found
 
 
