@@ -8,7 +8,7 @@ release that must look at everybody first implements `Surveys`, and is used thro
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -441,7 +441,70 @@ class Informs(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The law of noise that is added to a vector.
+
+    Attributes:
+        law: "gaussian", with standard deviation `scale` in each coordinate; "laplace", with scale
+            `scale` in each coordinate, independent of each other; "l2-laplace", with a density
+            proportional to `exp(-|noise| / scale)`.
+        scale: In units of the vectors.
+    """
+
+    law: Literal["gaussian", "laplace", "l2-laplace"]
+    scale: float
+
+
+@runtime_checkable
+class AddsNoise(Protocol):
+    """A release that adds noise of a known law to a vector of each user, and draws it anew by site.
+
+    What it shows is a function of what it draws, such as that rounded to a grid. So whatever bounds
+    an attacker who sees the draw bounds an attacker who sees what is shown.
+    """
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise."""
+        ...
+
+    def centres(self, people: People, start: int, stop: int) -> Floats:
+        """The vectors that noise is added to: users x dimensions.
+
+        Args:
+            people: The people whom the release shows.
+            start: The first row.
+            stop: The row after the last.
+        """
+        ...
+
+    def draws(self, slots: int) -> int:
+        """How many independent draws of noise a number of slots shows; 1 if all show the same.
+
+        Args:
+            slots: Number of slots.
+        """
+        ...
+
+    def drawn(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Floats:
+        """Vectors with their noise, before they are rounded: users x slots x dimensions.
+
+        Args:
+            people: The people whom the release shows.
+            start: The first row.
+            stop: The row after the last.
+            site: Number of the site, from 1.
+            seed: Seed of the draws.
+            again: Number of the repetition; 0 is what the site was shown.
+        """
+        ...
+
+
 WANTED = {
+    AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",
     Reveals: "reveal what its chances follow from (secrets and likelihood)",
