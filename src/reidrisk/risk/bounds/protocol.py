@@ -15,9 +15,10 @@ from reidrisk.estimates.estimate import Side
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
 from reidrisk.releases._observe import ANONYMOUS
-from reidrisk.releases.protocol import Exact, Release, alphabet
+from reidrisk.releases.protocol import AddsNoise, Exact, Release, alphabet
 from reidrisk.risk.arguments import SearchEngine
-from reidrisk.risk.eligibility import UserSubset
+from reidrisk.risk.bounds.noisy_vectors import NoisyVectors
+from reidrisk.risk.eligibility import UserSubset, something_shown
 from reidrisk.theory.numerics import exact_sum
 
 ANYONE = "any attacker who names a person by what one site is shown of them"
@@ -190,6 +191,22 @@ class Setting:
     def traced(self) -> UserSubset:
         """Users of whom the known side saw something; no assessed target belongs to another."""
         return UserSubset.of(self.short.known)
+
+    @cached_property
+    def noisy_vectors(self) -> tuple[NoisyVectors, ...]:
+        """The vectors of each denominator, if noise of a known law is added to them; else none.
+
+        None either if sites depend on each other, or if some target is shown nothing: what is said
+        of all targets then bounds no figure that leaves some out.
+        """
+        people, release = self.people, self.release
+        if people is None or not isinstance(release, AddsNoise) or not self.independent_sites:
+            return ()
+        if people.users != self.seen.users or not 0 < release.noise.scale < np.inf:
+            return ()
+        if not something_shown(self.short).all():
+            return ()
+        return NoisyVectors.parts(release, people, self.slots, self.traced)
 
     @cached_property
     def world(self) -> _SmallWorld | None:

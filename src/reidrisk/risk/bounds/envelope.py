@@ -1,0 +1,114 @@
+"""Bound: the sampled envelope of what noise makes of the vectors of all users.
+
+For every `g >= 0`, `int max_i p_i <= int g + sum_i int (p_i - g)_+`. With `g = lambda Q`, for a law
+Q that integrates to at most 1, the best attacker is right in at most
+`lambda/n + mean_i E_{o ~ p_i} (1 - lambda Q(o) / p_i(o))_+`. The second term is a mean over random
+users and draws, so it is sampled. Proof: `docs/concepts/noise-bounds.md`.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from reidrisk.estimates import Bound, Estimate, mean_of_numbers
+from reidrisk.risk.bounds.fitted_laws import fitted_laws
+from reidrisk.risk.bounds.noisy_vectors import Floats, NoisyVectors
+from reidrisk.risk.bounds.protocol import (
+    ANYONE,
+    AS_IT_SAYS,
+    AS_LIKELY,
+    NOT_COVERED,
+    RANDOM_USER,
+    WHICHEVER,
+    Setting,
+    ThreatModel,
+)
+from reidrisk.risk.bounds.vector_draws import VectorDraws
+
+_DRAWS = 1 << 15
+_NUMBERS = 1 << 23
+"""Draws times numbers of a draw are about so many at most."""
+_LAMBDAS = 400
+
+ABOUT = ThreatModel(
+    figures=("envelope",),
+    side="upper",
+    knows="the vector that noise is added to of every user",
+    needs=("release", "people", "seed"),
+    assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
+    bounds=f"{RANDOM_USER} {WHICHEVER}",
+    holds_for=f"{ANYONE}, whatever else is known",
+    limits=(
+        "Sampled, so it holds with the confidence of its interval. It is as good as the law that "
+        "is fitted to the people: one cloud, or a mixture of several. Left out where some targets "
+        f"are shown nothing. {NOT_COVERED}"
+    ),
+    cost=(
+        f"Rates at most {_DRAWS:,} draws by the law, however many users there are; the law is "
+        "fitted to some of them."
+    ),
+    source=(
+        "Verdu and Han 1994 (information spectrum), as a bound by one inequality; "
+        "Waudby-Smith and Ramdas 2023 (interval)."
+    ),
+)
+
+
+def bound(setting: Setting) -> Bound | None:
+    """How often anybody can be right, by how far users stand out from a law fitted to all.
+
+    The law is fitted to the people before anything is drawn. Its kind and lambda are chosen on one
+    half of the draws and judged on the other.
+    """
+    if setting.seed is None or not setting.noisy_vectors:
+        return None
+    found = [
+        _envelope(part, seed=setting.seed, level=setting.level) for part in setting.noisy_vectors
+    ]
+    best = max(found, key=lambda one: one.high)
+    sentence = f"For {ABOUT.holds_for}: by a law fitted to the vectors and their noise."
+    return Bound(ABOUT.figure, ABOUT.side, best, sentence)
+
+
+def _envelope(vectors: NoisyVectors, *, seed: int, level: float) -> Estimate:
+    laws = fitted_laws(vectors)
+    count = max(min(_DRAWS, _NUMBERS // (vectors.dimensions * vectors.draws)), 2)
+    drawn = VectorDraws.of(vectors, count, seed=seed)
+    half = count // 2
+    first, second = drawn.part(0, half), drawn.part(half, count)
+    own = first.log_density
+    # Judged by the law and lambda that are best on draws that nobody looks at again.
+    chosen = min(
+        ((*_best_lambda(own - law.log_density(first), vectors.users), law) for law in laws),
+        key=lambda one: one[0],
+    )
+    _, log_lambda, law = chosen
+    lead = second.log_density - law.log_density(second)
+    judged = mean_of_numbers(_excess(lead, log_lambda), level=level)
+    base = math.exp(log_lambda) / vectors.users
+    return replace(
+        judged,
+        value=min(base + judged.value, 1.0),
+        low=min(base + judged.low, 1.0),
+        high=min(base + judged.high, 1.0),
+        method="betting, envelope",
+    )
+
+
+def _best_lambda(lead: Floats, users: int) -> tuple[float, float]:
+    """The least envelope over some lambdas, and the logarithm of that lambda.
+
+    Args:
+        lead: Logarithm of p_i over Q at each draw.
+        users: Number of users.
+    """
+    choices = np.linspace(0.0, math.log(users), _LAMBDAS)
+    found = [math.exp(one) / users + float(_excess(lead, one).mean()) for one in choices]
+    best = int(np.argmin(found))
+    return found[best], float(choices[best])
+
+
+def _excess(lead: Floats, log_lambda: float) -> Floats:
+    """`(1 - lambda Q / p)_+` at each draw."""
+    return np.asarray(-np.expm1(np.minimum(log_lambda - lead, 0.0)))
