@@ -26,10 +26,15 @@ from reidrisk.risk.bounds.protocol import (
 )
 from reidrisk.risk.bounds.vector_draws import VectorDraws
 
-_DRAWS = 1 << 15
+_CHOOSING, _JUDGING = 1 << 12, 1 << 14
+"""Draws by which the law and lambda are chosen, and those on which they are judged."""
+
 _NUMBERS = 1 << 23
-"""Draws times numbers of a draw are about so many at most."""
+"""Numbers of all draws on which they are judged, at most: fewer draws of long vectors."""
+
 _LAMBDAS = 400
+_OUTWARD = 1 + 1e-9
+"""Laws integrate to 1, but for rounding."""
 
 ABOUT = ThreatModel(
     figures=("envelope",),
@@ -45,8 +50,8 @@ ABOUT = ThreatModel(
         f"are shown nothing. {NOT_COVERED}"
     ),
     cost=(
-        f"Rates at most {_DRAWS:,} draws by the law, however many users there are; the law is "
-        "fitted to some of them."
+        f"Rates at most {_CHOOSING + _JUDGING:,} draws by laws fitted to some of the users, "
+        "however many there are."
     ),
     source=(
         "Verdu and Han 1994 (information spectrum), as a bound by one inequality; "
@@ -58,8 +63,8 @@ ABOUT = ThreatModel(
 def bound(setting: Setting) -> Bound | None:
     """How often anybody can be right, by how far users stand out from a law fitted to all.
 
-    The law is fitted to the people before anything is drawn. Its kind and lambda are chosen on one
-    half of the draws and judged on the other.
+    Laws are fitted to the people before anything is drawn. Which of them and lambda are chosen on
+    some of the draws and judged on the others.
     """
     if setting.seed is None or not setting.noisy_vectors:
         return None
@@ -72,21 +77,18 @@ def bound(setting: Setting) -> Bound | None:
 
 
 def _envelope(vectors: NoisyVectors, *, seed: int, level: float) -> Estimate:
-    laws = fitted_laws(vectors)
-    count = max(min(_DRAWS, _NUMBERS // (vectors.dimensions * vectors.draws)), 2)
-    drawn = VectorDraws.of(vectors, count, seed=seed)
-    half = count // 2
-    first, second = drawn.part(0, half), drawn.part(half, count)
-    own = first.log_density
-    # Judged by the law and lambda that are best on draws that nobody looks at again.
-    chosen = min(
-        ((*_best_lambda(own - law.log_density(first), vectors.users), law) for law in laws),
-        key=lambda one: one[0],
+    judging = max(min(_JUDGING, _NUMBERS // (vectors.dimensions * vectors.draws)), 2)
+    choosing = min(_CHOOSING, judging)
+    drawn = VectorDraws.of(vectors, choosing + judging, seed=seed)
+    first, second = drawn.part(0, choosing), drawn.part(choosing, choosing + judging)
+    laws, own = fitted_laws(vectors), first.log_density
+    leads = [own - law.log_density(first) for law in laws]
+    _, log_lambda, place = min(
+        (*_best_lambda(lead, vectors.users), place) for place, lead in enumerate(leads)
     )
-    _, log_lambda, law = chosen
-    lead = second.log_density - law.log_density(second)
+    lead = second.log_density - laws[place].log_density(second)
     judged = mean_of_numbers(_excess(lead, log_lambda), level=level)
-    base = math.exp(log_lambda) / vectors.users
+    base = math.exp(log_lambda) / vectors.users * _OUTWARD
     return replace(
         judged,
         value=min(base + judged.value, 1.0),

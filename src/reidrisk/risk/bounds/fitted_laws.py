@@ -8,7 +8,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from reidrisk.core.randomness import uniforms
@@ -24,12 +23,13 @@ _FEWEST = 4
 _NUMBERS = 1 << 21
 """People who are fitted times dimensions are about so many at most."""
 
-_PRODUCTS = 1 << 34
-"""Cases x clouds x dimensions x dimensions that are rated in about a second."""
+_PRODUCTS = 1 << 20
+"""Clouds x dimensions x dimensions, or what Laplace noise takes instead, that are rated quickly."""
 
-_CASES = 1 << 14
 _ROUNDS = 20
 _QUANTILES = 32
+_COST = 16
+"""Products that take as long as an exponential."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,10 @@ def fitted_laws(vectors: NoisyVectors) -> list[_FittedLaw]:
     noise = Noise("gaussian", vectors.deviation) if gaussian else vectors.noise
     points = vectors.first(min(_PEOPLE, _NUMBERS // vectors.dimensions), "bounds/law", 0)
     draws = 1 if gaussian else vectors.draws
-    each = _QUANTILES * vectors.dimensions * draws * 8 if noise.law == "laplace" else (
-        draws * vectors.dimensions**2
-    )  # fmt: skip
-    most = min(len(points) // _FEWEST, _PRODUCTS // (_CASES * each))
+    # What a case costs: for Laplace noise, exponentials at each quantile of each coordinate.
+    laplace = vectors.noise.law == "laplace"
+    each = (_COST * _QUANTILES if laplace else vectors.dimensions) * vectors.dimensions * draws
+    most = min(len(points) // _FEWEST, _PRODUCTS // each)
     return [
         _FittedLaw(noise, _clouds(points, number))
         for number in _CLOUDS
@@ -148,7 +148,8 @@ def _rate_laplace(scale: float, points: Floats, shown: Floats) -> Floats:
     nats = np.zeros(len(shown))
     for axis in range(shown.shape[2]):
         far = np.abs(shown[:, :, axis, None] - quantiles[:, axis]).sum(axis=1) / scale
-        nats += scipy.special.logsumexp(-far, axis=1) - math.log(_QUANTILES)
+        nearest = far.min(axis=1)
+        nats += np.log(np.exp(nearest[:, None] - far).mean(axis=1)) - nearest
     return np.asarray(nats - shown.shape[1] * shown.shape[2] * math.log(scale))
 
 

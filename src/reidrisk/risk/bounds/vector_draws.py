@@ -11,7 +11,8 @@ from reidrisk.core.randomness import uniforms
 from reidrisk.releases.protocol import Noise
 from reidrisk.risk.bounds.noisy_vectors import Floats, NoisyVectors
 
-_TINY = 2.0**-54
+_HALF_STEP = 2.0**-54
+"""Of the steps that uniform draws are made of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def noise_of(noise: Noise, shape: tuple[int, int, int], *, seed: int) -> Floats:
     coins = uniforms(
         seed=seed, purpose="bounds/noise", users=np.arange(cases), count=draws * (dimensions + 1)
     ).reshape(cases, draws, dimensions + 1)
-    coins = coins + _TINY  # never 0
+    coins = np.minimum(coins + _HALF_STEP, 1 - 2 * _HALF_STEP)  # never 0, never 1
     if noise.law == "laplace":
         off = coins[:, :, :dimensions] - 0.5
         return np.asarray(-noise.scale * np.sign(off) * np.log1p(-2 * np.abs(off)))
