@@ -82,7 +82,7 @@ class GaussianNoise(NoiseRelease):
 
     def typical(self, people: People) -> float:
         """That of the longest vectors with their noise."""
-        return float(np.hypot(self.clip / np.sqrt(self.dimensions(people)), self.scale))
+        return float(np.hypot(self.clip / np.sqrt(self.width(people)), self.scale))
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """None yet."""

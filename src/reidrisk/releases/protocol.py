@@ -496,7 +496,7 @@ class ShowsVectors(Protocol):
         """
         ...
 
-    def dimensions(self, people: Any) -> int:
+    def width(self, people: Any) -> int:
         """Numbers of a vector that is shown.
 
         Args:
@@ -586,7 +586,7 @@ class AddsNoise(Protocol):
 
 
 WANTED = {
-    ShowsVectors: "show vectors (dimensions, drawn)",
+    ShowsVectors: "show vectors (width, drawn)",
     AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",

@@ -22,23 +22,21 @@ class VectorRelease:
 
     __slots__ = ()
 
-    bits: ClassVar[int] = 16
-
     def slots(self, people: People) -> int:
         """Those of the release that it is a function of; one of people's own vectors."""
         return int(inner(self).slots(people))
 
-    def dimensions(self, people: Any) -> int:
+    def width(self, people: Any) -> int:
         """Those of the release that it is a function of, or those of people's own vectors."""
-        return int(inner(self).dimensions(people))
+        return int(inner(self).width(people))
 
     def codec(self, people: People) -> VectorCodec:
         """Vectors of whole numbers, and their grid."""
-        dimensions = self.dimensions(with_vectors(people, name_of(self)))
+        width = self.width(with_vectors(people, name_of(self)))
         most = self.largest(people)  # type: ignore[attr-defined]
-        grid = Grid(1.0, self.bits)
+        grid = Grid(1.0)
         grid = replace(grid, scale=grid.most / most) if most else grid
-        shape = self.slots(people), dimensions
+        shape = self.slots(people), width
         return VectorCodec(shape, grid.dtype, complete=True, scale=grid.scale)
 
     def always_shows(self, people: People) -> bool:
@@ -71,7 +69,7 @@ class _OwnVectors:
         """One."""
         return 1
 
-    def dimensions(self, people: Any) -> int:
+    def width(self, people: Any) -> int:
         """Those of people's vectors."""
         return with_vectors(people, "a release of vectors").dimensions
 
