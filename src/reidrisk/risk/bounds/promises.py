@@ -36,6 +36,8 @@ class CountedPeople:
 
     users: int
     complete: bool
+    dimensions: int | None = None
+    """Numbers of a vector, if they have vectors."""
 
 
 def bound(setting: Setting) -> tuple[Bound, ...] | None:
@@ -62,7 +64,8 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
             return promised
         return tuple(replace(one, side="estimate") for one in promised)
     # At least one, since a promise divides by the number of users.
-    crowd = CountedPeople(max(traced, 1), setting.people.complete)
+    dimensions = getattr(setting.people, "dimensions", None)
+    crowd = CountedPeople(max(traced, 1), setting.people.complete, dimensions)
     promised = release.promises(crowd, setting.slots)
     if everyone:
         return promised
