@@ -1,9 +1,10 @@
 """Bounds on noisy vectors: never below the best attacker, in packings, clusters and crowds."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.releases.worlds import RARE
 from tests.risk.vector_worlds import (
     Noisy,
     Points,
+    best_posteriors,
     draw,
     log_likelihoods,
     optimum,
@@ -24,14 +26,17 @@ from reidrisk import (
     LaplaceNoise,
     Observations,
     Quantised,
+    Study,
     TopicsApi,
     VectorRows,
     theory,
 )
 from reidrisk.data import VectorPeople
+from reidrisk.estimates import mean_of_numbers
 from reidrisk.people.subset import Subset
 from reidrisk.releases import observe
 from reidrisk.releases.protocol import AddsNoise, Noise
+from reidrisk.risk import spectrum
 from reidrisk.risk.bounds import (
     Setting,
     bounds_in,
@@ -43,6 +48,8 @@ from reidrisk.risk.bounds import (
     vector_draws,
 )
 from reidrisk.risk.bounds.noisy_vectors import NoisyVectors, noise_behind
+from reidrisk.scores.inner_product import InnerProduct, SquaredLength
+from reidrisk.study.text.bounds import ceilings
 
 LAWS = ("gaussian", "laplace", "l2-laplace")
 NAMES = ("noise-on-vectors", "envelope", "full-information")
@@ -105,10 +112,12 @@ def fewer_draws(monkeypatch):
 
 def check(number, names=NAMES):
     shape, points, noise, draws = world(number)
-    best, error = optimum(noise, points, draws, cases=800, seed=number)
+    found = best_posteriors(noise, points, draws, cases=800, seed=number)
+    # An interval that also holds where the attacker is hardly ever wrong.
+    best = mean_of_numbers(found, level=SURE).low
     for one in bounds_in(setting_of(points, noise, draws=draws), names):
         assert one.side == "upper"
-        assert one.estimate.high >= best - 5 * error - 1e-9, (number, shape, one, best)
+        assert one.estimate.high >= best - 1e-9, (number, shape, one, best)
 
 
 @pytest.mark.usefixtures("fewer_draws")
@@ -430,3 +439,48 @@ def test_a_release_of_others_fits_the_seam():
     some = Subset.of(people, np.array([1, 3]))
     whole = release.drawn(people, 0, 4, site=2, seed=1)
     np.testing.assert_array_equal(release.drawn(some, 0, 2, site=2, seed=1), whole[[1, 3]])
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest vector: the best attack there is on Gaussian noise."""
+
+    name: ClassVar[str] = "toy-nearest"
+    knows: ClassVar[str] = "every user's vector"
+    assumes: ClassVar[str] = "Best for Gaussian noise."
+    needs: ClassVar[tuple[str, ...]] = ()
+    likelihood: ClassVar[bool] = False
+    uses: ClassVar[str] = "one row"
+
+    def fit(self, view):
+        del view
+        return InnerProduct.of_vectors(penalty=SquaredLength())
+
+
+PEOPLE = VectorPeople(unit(np.random.default_rng(0).standard_normal((300, 8))), np.arange(300))
+FIGURES = {"noise on vectors", "noise, everyone at once", "envelope", "full information"}
+
+
+def test_a_spectrum_of_vectors_runs_from_guessing_to_what_is_proved():
+    release = GaussianNoise(scale=0.5, clip=1.0)
+    seen = observe(release, PEOPLE, targets=200, seed=3)
+    found = spectrum(seen, [Nearest()], release=release, people=PEOPLE, seed=3)
+    assert {one.name for one in found.bounds} >= FIGURES
+    attack = found["toy-nearest"].estimate
+    assert all(one.estimate.high > attack.low for one in found.bounds if one.side == "upper")
+    assert found["full information"].estimate.low < attack.high
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_study_of_vectors_has_the_same_bounds(full):
+    release = GaussianNoise(scale=0.5, clip=1.0)
+    study = Study(
+        release=release, attacks=(Nearest(),), targets=150, seed=3, full_information=full,
+        beside=(GaussianNoise(scale=0.7, clip=1.0),),
+    )  # fmt: skip
+    result = study.run(PEOPLE)
+    names = {one.name for one in result.bounds}
+    assert names >= FIGURES - (set() if full else {"full information"})
+    assert ("full information" in names) == full
+    assert "noise, everyone at once" in {one.name for one in ceilings(result).limits}
+    assert all(one.ceiling.value < 1 for one in result.releases)
