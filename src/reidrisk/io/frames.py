@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from reidrisk.errors import InvalidInput
+from reidrisk.io.array_files import list_column
 from reidrisk.io.provenance import Origin
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+_TABLE = 2
 _TABLES = "a dictionary of columns, or a frame of pandas, polars, Arrow or DuckDB"
 
 
@@ -33,7 +36,7 @@ def table_of(given: Any) -> tuple[pa.Table, Origin]:
     else:
         _refuse_no_table(given, kind)
         try:
-            table = pa.table(given)
+            table = pa.table(_with_lists(given) if isinstance(given, Mapping) else given)
         except (TypeError, ValueError, OverflowError):  # Arrow would quote the entry, maybe a user
             raise InvalidInput(
                 "the table must have columns of equal length, and in each of them entries of one "
@@ -41,6 +44,14 @@ def table_of(given: Any) -> tuple[pa.Table, Origin]:
                 code="malformed-table",
             ) from None
     return _plain(table), Origin.memory(table.num_rows)
+
+
+def _with_lists(columns: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Columns in which arrays of two dimensions have become lists."""
+    return {
+        name: list_column(one) if isinstance(one, np.ndarray) and one.ndim == _TABLE else one
+        for name, one in columns.items()
+    }
 
 
 def _is_of(kind: type, library: str) -> bool:

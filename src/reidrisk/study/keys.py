@@ -225,13 +225,16 @@ class TwoTables(_Laid):
     count: _Pair = None
     epoch: _Pair = None
     time: _Pair = None
+    vector: _Pair = None
+    vectors: str | list[_Pair] | dict[str, str] = Field(default_factory=list)
     columns: list[_Pair] | dict[str, str] = Field(default_factory=list)
     user_pattern: str | None = None
     strangers: Literal["keep", "refuse"] = "keep"
 
     def layouts(self) -> tuple[Layout, Layout]:
         """The layout of the known table, and that of the anonymous one."""
-        said = {name: getattr(self, name) for name in (*_Laid.model_fields, "time")}
+        named = (*_Laid.model_fields, "time", "vector", "vectors")
+        said = {name: getattr(self, name) for name in named}
         slots = () if self._renamed else self.columns
         users = {name: getattr(self, name) for name in ("known_user", "anonymous_user")}
         return two_layouts(columns=slots, **users, **said)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Codec, Kind, Rows
+from reidrisk.core.vector_rows import VectorRows
 from reidrisk.errors import InvalidInput
 from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
@@ -416,6 +417,12 @@ class LinkedSource:
             "The rows are those of two tables. How they came about is not known beyond what the "
             "study says, and targets stand for people only as far as the tables do."
         )
+        if isinstance(tables.known, VectorRows):
+            rows = tables.known
+            yield (
+                f"A row is a vector of {rows.dimensions:,} numbers for each slot, rounded to whole "
+                f"numbers of {rows.grid.bits} bits."
+            )
         if self.form == "baskets":
             yield "Rows are baskets of any size, without an order."
             if self.timed is not None:
