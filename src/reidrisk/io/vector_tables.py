@@ -63,7 +63,7 @@ class SiteVectors:
     @property
     def dimensions(self) -> int:
         """Numbers of a vector."""
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     def blocks(self) -> Iterator[tuple[slice, _Floats]]:
         """The vectors, some rows at a time."""
@@ -166,8 +166,10 @@ def _vector_column(place: str, there: Sequence[str], layout: Layout) -> str:
 
 
 def columns_of(patterns: Collection[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The columns that some patterns name: those of each by their numbers, if that is all by which
-    they differ, else as the table has them.
+    """The columns that some patterns name.
+
+    Those of a pattern come by their numbers, if that is all by which they differ; else as the table
+    has them.
 
     Args:
         patterns: Names of columns; `*` stands for any signs, `?` for one.
@@ -316,9 +318,8 @@ def _numbers(values: pa.Array, name: str, source: Origin, start: int, each: int)
         )
 
     if values.null_count:
-        raise refuse(
-            int(values.is_null().to_numpy(zero_copy_only=False).argmax()), "lacks a number"
-        )
+        missing = values.is_null().to_numpy(zero_copy_only=False)
+        raise refuse(int(missing.argmax()), "lacks a number")
     kind = values.type
     if holds_text(kind):
         values = pc.utf8_trim_whitespace(values)
