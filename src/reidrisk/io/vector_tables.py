@@ -18,7 +18,7 @@ from reidrisk.core.machine import check_fits
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.array_files import IDS, VECTORS
-from reidrisk.io.column_roles import listed, of_role
+from reidrisk.io.column_roles import by_number, listed, of_role
 from reidrisk.io.columns import holds_text, refuse_nulls
 from reidrisk.io.id_shapes import by_pattern
 from reidrisk.io.labels import Coded, encode, encode_users, refuse_empty
@@ -33,7 +33,6 @@ ROWS_AT_A_TIME = 1 << 13
 
 _NAMED = 4
 """Columns that a message names."""
-_NUMBERED = re.compile(r"(.*?)(\d+)")
 # As pandas writes lists of numbers into text: [0.1, 0.2] or [0.1 0.2].
 _BRACKETS, _BETWEEN = r"^[ \t]*\[|\][ \t]*$", r"[ \t\n]*[;,][ \t\n]*|[ \t\n]+"
 
@@ -180,7 +179,7 @@ def columns_of(patterns: Collection[str], names: Sequence[str]) -> tuple[str, ..
     """
     found: list[str] = []
     for pattern in patterns:
-        mine = [pattern] if pattern in names else _ordered(_matching(pattern, names))
+        mine = [pattern] if pattern in names else by_number(_matching(pattern, names))
         if not mine:
             raise InvalidInput(
                 f"no column is called {pattern!r}; there are {listed(names)}: name columns of "
@@ -195,13 +194,6 @@ def _matching(pattern: str, names: Sequence[str]) -> list[str]:
     signs = {"*": ".*", "?": "."}
     wanted = re.compile("".join(signs.get(one) or re.escape(one) for one in pattern), re.DOTALL)
     return [name for name in names if wanted.fullmatch(name)]
-
-
-def _ordered(names: list[str]) -> list[str]:
-    parts = [_NUMBERED.fullmatch(name) for name in names]
-    if not all(parts) or len({part[1] for part in parts if part}) > 1:
-        return names
-    return sorted(names, key=lambda name: (int(_NUMBERED.sub(r"\2", name)), name))
 
 
 def _as_before(found: tuple[str, ...], wanted: tuple[str, ...], place: str) -> tuple[str, ...]:
