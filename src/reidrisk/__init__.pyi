@@ -72,6 +72,7 @@ from .io.parquet_rows import (
 )
 from .releases import (
     Cohorts as Cohorts,
+    GaussianNoise as GaussianNoise,
     Generalised as Generalised,
     ItemSamples as ItemSamples,
     MinimumUsers as MinimumUsers,

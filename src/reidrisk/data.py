@@ -26,6 +26,7 @@ from reidrisk.people.interests import Information, Interests
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.people.protocol import Cells, People
 from reidrisk.people.synthetic import SyntheticTopics, synthetic_topics
+from reidrisk.people.vectors import VectorPeople
 
 __all__ = [
     "Cells",
@@ -46,6 +47,7 @@ __all__ = [
     "SyntheticTopics",
     "TokenDistances",
     "TopicTree",
+    "VectorPeople",
     "fit_population",
     "make_profiles",
     "open_profiles",

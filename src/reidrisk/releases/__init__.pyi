@@ -13,6 +13,9 @@ from .exact import (
 from .gaps import (
     GapChances as GapChances,
 )
+from .gaussian_noise import (
+    GaussianNoise as GaussianNoise,
+)
 from .generalised import (
     Generalised as Generalised,
 )
@@ -28,16 +31,19 @@ from .parameters import (
     parameters_of as parameters_of,
 )
 from .protocol import (
+    AddsNoise as AddsNoise,
     AnyRelease as AnyRelease,
     Exact as Exact,
     Informs as Informs,
     KnowsWhoIsThere as KnowsWhoIsThere,
+    Noise as Noise,
     OneOfTop as OneOfTop,
     Recodes as Recodes,
     Release as Release,
     Reveals as Reveals,
     SaysGaps as SaysGaps,
     ShowsOneOfTop as ShowsOneOfTop,
+    ShowsVectors as ShowsVectors,
     Surveys as Surveys,
     prepared as prepared,
 )

@@ -7,7 +7,7 @@ release that must look at everybody first implements `Surveys`, and is used thro
 `reidrisk.testing.check_release` tests both kinds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -18,6 +18,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
+from reidrisk.people.vectors import has_vectors, refuse_vectors
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
@@ -143,7 +144,7 @@ def prepared(release: AnyRelease, people: People) -> Release:
     """The release that shows these people: itself, or the result of its survey of them.
 
     A survey takes a pass over all people, so keep the result. Preparing it again, for the same
-    people or for some of them, changes nothing.
+    people or for some of them, changes nothing. A release of another one is prepared with it.
 
     Args:
         release: What shows people to sites.
@@ -156,7 +157,14 @@ def prepared(release: AnyRelease, people: People) -> Release:
         >>> hasattr(release, "show"), hasattr(shows, "show")
         (False, True)
     """
-    return release.surveyed(people) if isinstance(release, Surveys) else release
+    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
+    if has_vectors(people) and not isinstance(release, _OwnKind):
+        refuse_vectors(name_of(release))
+    if isinstance(release, Surveys):
+        return release.surveyed(people)
+    if isinstance(release, _OfAnother) and isinstance(release.of, Surveys):
+        return replace(release, of=prepared(release.of, people))  # type: ignore[type-var]
+    return release
 
 
 def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
@@ -169,6 +177,16 @@ def known_release(release: AnyRelease | None, people: People | None) -> Release 
     if people is not None:
         return prepared(release, people)
     return None if isinstance(release, Surveys) else release
+
+
+@runtime_checkable
+class _OfAnother(Protocol):
+    """A release that shows a function of what another one shows, user by user."""
+
+    @property
+    def of(self) -> AnyRelease | None:
+        """The other one, if there is one."""
+        ...
 
 
 @runtime_checkable
@@ -457,6 +475,70 @@ class Noise:
 
 
 @runtime_checkable
+class ShowsVectors(Protocol):
+    """A release that shows vectors of people who have vectors, and can be one of another.
+
+    Example:
+        >>> isinstance(rr.GaussianNoise(scale=0.1, clip=1.0), rr.releases.ShowsVectors)
+        True
+    """
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it shows the same of a user at every site, each time."""
+        ...
+
+    def slots(self, people: People) -> int:
+        """Number of slots of what a site is shown of these people.
+
+        Args:
+            people: The people whom the release shows.
+        """
+        ...
+
+    def dimensions(self, people: Any) -> int:
+        """Numbers of a vector that is shown.
+
+        Args:
+            people: The people, or anything else with the `dimensions` of their vectors.
+        """
+        ...
+
+    def largest(self, people: People) -> float:
+        """A number beyond which none that is shown lies, but by a chance that can be neglected.
+
+        It belongs to the release and to all people, and never to what is drawn.
+
+        Args:
+            people: The people, or a part of them.
+        """
+        ...
+
+    def typical(self, people: People) -> float:
+        """About the root of the mean of the squared numbers that are shown; as above.
+
+        Args:
+            people: The people, or a part of them.
+        """
+        ...
+
+    def drawn(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Floats:
+        """Vectors before they are rounded to a grid: users x slots x dimensions.
+
+        Args:
+            people: The people whom the release shows.
+            start: The first row.
+            stop: The row after the last.
+            site: Number of the site, from 1.
+            seed: Seed of the draws.
+            again: Number of the repetition; 0 is what the site was shown.
+        """
+        ...
+
+
+@runtime_checkable
 class AddsNoise(Protocol):
     """A release that adds noise of a known law to a vector of each user, and draws it anew by site.
 
@@ -504,6 +586,7 @@ class AddsNoise(Protocol):
 
 
 WANTED = {
+    ShowsVectors: "show vectors (dimensions, drawn)",
     AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",
