@@ -2,7 +2,7 @@
 
 import codecs
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from reidrisk.core.digest import IF_SET
 from reidrisk.core.settings_syntax import setting
@@ -67,7 +67,7 @@ class Layout:
     returns: Returns = field(default="refuse", metadata={IF_SET: True})
     time: str | None = field(default=None, metadata={IF_SET: True})
     vector: str | None = field(default=None, metadata={IF_SET: True})
-    vectors: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
+    vectors: str | tuple[str, ...] = field(default=(), metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         for name in ("separator", "where", "time_format"):
@@ -97,9 +97,7 @@ class Layout:
                 code="unknown-choice",
             )
         object.__setattr__(self, "columns", tuple(self.columns))
-        vectors: Any = self.vectors  # one pattern alone is a text, not a list of its letters
-        several = (vectors,) if isinstance(vectors, str) else tuple(vectors)
-        object.__setattr__(self, "vectors", several)
+        object.__setattr__(self, "vectors", self.number_columns)
         for name in self.named:
             if self.named.count(name) > 1:
                 raise InvalidInput(
@@ -111,6 +109,11 @@ class Layout:
     def cut(self) -> "Layout":
         """The same for who only looks at columns: all rows, as they are."""
         return replace(self, where=None, time_format=None)
+
+    @property
+    def number_columns(self) -> tuple[str, ...]:
+        """`vectors` as several patterns: one alone may be said as a text."""
+        return (self.vectors,) if isinstance(self.vectors, str) else tuple(self.vectors)
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -101,7 +101,9 @@ def read_site_vectors(
     if layout.epoch is not None:
         names["epoch"] = layout.epoch
     if layout.vectors:
-        found = columns_of(layout.vectors, [one for one in there if one not in names.values()])
+        found = columns_of(
+            layout.number_columns, [one for one in there if one not in names.values()]
+        )
         numbers = _as_before(found, columns, place)
     else:
         numbers, names["vector"] = (), _vector_column(place, there, layout)

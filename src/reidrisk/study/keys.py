@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -198,6 +199,21 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
+class Vectors(_Laid):
+    """A table of users with a vector in each row: embeddings."""
+
+    kind: Literal["vectors"]
+    path: str
+    vector: str | None = None
+    vectors: str | list[str] = Field(default_factory=list)
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        several = (self.vectors,) if isinstance(self.vectors, str) else tuple(self.vectors)
+        layout = replace(self.layout(), vector=self.vector, vectors=several)
+        return data.read_vectors(_at(folder, self.path), layout=layout)
+
+
 def _pair(column: Any) -> Any:
     """A column of two tables: its name, or its name in the known table = that in the other."""
     names = list(column.values()) if isinstance(column, dict) else [column]
@@ -260,7 +276,7 @@ class TwoTables(_Laid):
         )
 
 
-_People = Synthetic | Table | Files | ItemLog | History | TfRecord | TwoTables
+_People = Synthetic | Table | Files | ItemLog | History | TfRecord | Vectors | TwoTables
 _KINDS = {one: get_args(one.model_fields["kind"].annotation) for one in get_args(_People)}
 PEOPLE = {kind: one for one, kinds in _KINDS.items() for kind in kinds}
 """The sections of people by kind, also by what a kind was called once."""
