@@ -67,7 +67,8 @@ def list_column(array: NDArray[Any]) -> pa.Array:
     Args:
         array: Rows x numbers.
     """
-    flat = pa.array(np.ascontiguousarray(array).reshape(-1))
+    half = array.dtype == np.float16  # which DuckDB does not take
+    flat = pa.array(np.ascontiguousarray(array, np.float32 if half else None).reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 

@@ -149,9 +149,20 @@ def _plain(table: pa.Table) -> pa.Table:
         elif pa.types.is_timestamp(field.type) and field.type.tz is None:
             days = column.cast(pa.date32())
             column = days if days.cast(field.type).equals(column) else column
+        if "halffloat" in str(column.type):  # which DuckDB does not take
+            column = column.cast(_in_single_precision(column.type))
         if column.type != field.type:
             table = table.set_column(place, field.name, column)
     return table
+
+
+def _in_single_precision(kind: pa.DataType) -> pa.DataType:
+    """Numbers of half precision, or lists of them, as those of single precision."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_in_single_precision(kind.value_type), kind.list_size)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.large_list(_in_single_precision(kind.value_type))
+    return pa.float32() if pa.types.is_float16(kind) else kind
 
 
 def _values(categories: pa.DictionaryArray) -> pa.Array:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.core.settings_syntax import warn
+from reidrisk.core.settings_syntax import setting, warn
+from reidrisk.errors import InvalidInput
 from reidrisk.io.layouts import Layout
 from reidrisk.io.tables import path_or_table
 from reidrisk.io.vector_tables import read_site_vectors
@@ -37,6 +38,12 @@ def read_vectors(
         (2, 2, [[0.5, 0.5], [2.0, 2.0]])
     """
     said = Layout(user=user, vector=vector, vectors=vectors) if layout is None else layout
+    if said.epoch is not None:
+        raise InvalidInput(
+            f"vectors of people have no epochs; leave {setting('epoch')} out: all rows of a user "
+            "are vectors of that user",
+            code="conflicting-arguments",
+        )
     read = read_site_vectors(path_or_table(table), said)
     order = np.argsort(read.users.codes, kind="stable")
     sizes = np.bincount(read.users.codes)

@@ -101,10 +101,8 @@ def read_site_vectors(
     if layout.epoch is not None:
         names["epoch"] = layout.epoch
     if layout.vectors:
-        found = columns_of(
-            layout.number_columns, [one for one in there if one not in names.values()]
-        )
-        numbers = _as_before(found, columns, place)
+        others = [name for name in there if name not in names.values()]
+        numbers = _as_before(columns_of(layout.number_columns, others, place), columns, place)
     else:
         numbers, names["vector"] = (), _vector_column(place, there, layout)
     names |= {f"number {place}": name for place, name in enumerate(numbers)}
@@ -166,7 +164,9 @@ def _vector_column(place: str, there: Sequence[str], layout: Layout) -> str:
     )
 
 
-def columns_of(patterns: Collection[str], names: Sequence[str]) -> tuple[str, ...]:
+def columns_of(
+    patterns: Collection[str], names: Sequence[str], place: str = "the table"
+) -> tuple[str, ...]:
     """The columns that some patterns name.
 
     Those of a pattern come by their numbers, if that is all by which they differ; else as the table
@@ -175,6 +175,7 @@ def columns_of(patterns: Collection[str], names: Sequence[str]) -> tuple[str, ..
     Args:
         patterns: Names of columns; `*` stands for any signs, `?` for one.
         names: Of all columns.
+        place: What messages call the table.
 
     >>> columns_of(["v*"], ["id", "v1", "v10", "v2"]), columns_of(["b", "?"], ["a", "b"])
     (('v1', 'v2', 'v10'), ('b', 'a'))
@@ -184,8 +185,8 @@ def columns_of(patterns: Collection[str], names: Sequence[str]) -> tuple[str, ..
         mine = [pattern] if pattern in names else by_number(_matching(pattern, names))
         if not mine:
             raise InvalidInput(
-                f"no column is called {pattern!r}; there are {listed(names)}: name columns of "
-                f"numbers with {setting('vectors')}",
+                f"{place}: no column is called {pattern!r}; there are {listed(names)}: name "
+                f"columns of numbers with {setting('vectors')}",
                 code="column-not-found",
             )
         found += [name for name in mine if name not in found]
