@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from reidrisk.attacks.bag_tables import leads
 from reidrisk.attacks.protocol import View
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Work, over_here, over_rows
+from reidrisk.core.observations import KnownShape, Observations
 from reidrisk.core.products import Vectors, list_best
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.two_covariances import Sides
 from reidrisk.scores.inner_product import (
     COARSE_COSINES,
     COARSE_STEPS,
@@ -54,6 +56,47 @@ def check_vectors(view: View, name: str) -> None:
         name: The attack, for messages.
     """
     check_kind(name, view, Kind.VECTORS)
+
+
+def pairs_of_panel(panel: Observations, view: View, name: str) -> Sides:
+    """The vectors of a panel, averaged over slots; of people of whom something came on both sides.
+
+    They are sorted by what they hold, so that the order of the panel changes nothing.
+
+    Args:
+        panel: People of whom both sides are known.
+        view: What they are to teach about: as many slots are taken of the panel.
+        name: The attack, for messages.
+    """
+    mine, theirs = view.known.codec, panel.known.codec
+    alike = [
+        (one.kind, getattr(one, "dimensions", 0), getattr(one, "scale", 0), one.dtype)
+        for one in (mine, theirs)
+    ]
+    if alike[0] != alike[1] or panel.slots < view.slots:
+        raise InvalidInput(
+            f"the panel of {name} holds {_shape(panel)}, and the rows {_shape(view)}; give a panel "
+            "of vectors of the same grid, of as many slots at least",
+            code="panel-mismatch",
+        )
+    panel = panel.prefix(view.slots)
+    sides = [VectorMap()(side).dense for side in (panel.true_rows, panel.anonymous)]
+    there = sides[0].any(axis=1) & sides[1].any(axis=1)
+    both = np.hstack([side[there] for side in sides])
+    both = both[np.argsort([row.tobytes() for row in both], kind="stable")]
+    return Sides(*np.hsplit(both, 2))
+
+
+def _shape(rows: KnownShape) -> str:
+    """The kind and shape of rows, in words."""
+    known = rows.known
+    if known.kind is not Kind.VECTORS:
+        return str(known.kind.value)
+    codec: Any = known.codec
+    return (
+        f"{known.slots} slots of {codec.dimensions} numbers of the type {codec.dtype}, "
+        f"{codec.scale:g} steps for 1.0"
+    )
 
 
 class _Sums(NamedTuple):
