@@ -28,6 +28,7 @@ FEWEST_PAIRS = 20
 _RIDGES = (0.3, 0.1, 1.0, 0.03, 3.0, 0.01)
 """Added to each variance, as a share of their mean; the first of those that are equally good."""
 
+_FINER = (1.0, 0.6, 1.7)
 _FOLDS = 4
 _LEAST, _MOST = 1e-3, 0.995  # of correlations that count
 _SMALL = 1e-10
@@ -158,13 +159,11 @@ def choose(pairs: Sides, *, likelihood: bool) -> Choice:
             _found(some, folds == fold, choice, likelihood=likelihood) for fold in range(_FOLDS)
         )
 
-    best = Choice(unit=False, alike=True, ridge=_RIDGES[0])
     # One after the other: all together would take four times as long, and find hardly more.
-    for change in ({"ridge": _RIDGES}, {"unit": (False, True)}, {"alike": (True, False)}):
-        ((name, values),) = change.items()
-        best = max((replace(best, **{name: value}) for value in values), key=right)
-    finer = (1.0, 0.6, 1.7)
-    return max((replace(best, ridge=best.ridge * factor) for factor in finer), key=right)
+    best = max((Choice(unit=False, alike=True, ridge=ridge) for ridge in _RIDGES), key=right)
+    best = max((best, replace(best, unit=True)), key=right)
+    best = max((best, replace(best, alike=False)), key=right)
+    return max((replace(best, ridge=best.ridge * factor) for factor in _FINER), key=right)
 
 
 def _found(pairs: Sides, judged: NDArray[np.bool_], choice: Choice, *, likelihood: bool) -> int:
@@ -183,7 +182,7 @@ def _found(pairs: Sides, judged: NDArray[np.bool_], choice: Choice, *, likelihoo
 
 def _unit(vectors: Floats) -> Floats:
     lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))
 
 
 def _inverse_root(covariance: Floats) -> Floats:
