@@ -23,6 +23,7 @@ from reidrisk.io.people_files import PeopleFiles, open_profiles
 from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
 from reidrisk.io.vector_people import read_vectors
+from reidrisk.learning.item_embedding import ItemEmbedding, embed_items
 from reidrisk.people.interests import Information, Interests
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.people.protocol import Cells, People
@@ -36,6 +37,7 @@ __all__ = [
     "Epochs",
     "Information",
     "Interests",
+    "ItemEmbedding",
     "Layout",
     "Linked",
     "People",
@@ -49,6 +51,7 @@ __all__ = [
     "TokenDistances",
     "TopicTree",
     "VectorPeople",
+    "embed_items",
     "fit_population",
     "make_profiles",
     "open_profiles",

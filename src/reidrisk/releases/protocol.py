@@ -18,7 +18,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
-from reidrisk.people.vectors import has_vectors, refuse_vectors
+from reidrisk.people.vectors import has_vectors, refuse_vectors, with_vectors
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
@@ -157,14 +157,26 @@ def prepared(release: AnyRelease, people: People) -> Release:
         >>> hasattr(release, "show"), hasattr(shows, "show")
         (False, True)
     """
-    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
-    if has_vectors(people) and not isinstance(release, _OwnKind):
-        refuse_vectors(name_of(release))
+    check_people(release, people)
     if isinstance(release, Surveys):
         return release.surveyed(people)
     if isinstance(release, _OfAnother) and isinstance(release.of, Surveys):
         return replace(release, of=prepared(release.of, people))  # type: ignore[type-var]
     return release
+
+
+def check_people(release: AnyRelease, people: People) -> None:
+    """Refuse people with vectors for a release of tokens, and the other way round.
+
+    Args:
+        release: What shows people to sites.
+        people: The people.
+    """
+    if isinstance(release, ShowsVectors):
+        with_vectors(people, name_of(release))
+    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
+    elif has_vectors(people) and not isinstance(release, _OwnKind):
+        refuse_vectors(name_of(release))
 
 
 def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
@@ -478,6 +490,8 @@ class Noise:
 class ShowsVectors(Protocol):
     """A release that shows vectors of people who have vectors, and can be one of another.
 
+    Once it is prepared, `drawn` gives the vectors before they are rounded, as in `AddsNoise`.
+
     Example:
         >>> isinstance(rr.GaussianNoise(scale=0.1, clip=1.0), rr.releases.ShowsVectors)
         True
@@ -488,15 +502,7 @@ class ShowsVectors(Protocol):
         """Whether it shows the same of a user at every site, each time."""
         ...
 
-    def slots(self, people: People) -> int:
-        """Number of slots of what a site is shown of these people.
-
-        Args:
-            people: The people whom the release shows.
-        """
-        ...
-
-    def dimensions(self, people: Any) -> int:
+    def width(self, people: Any) -> int:
         """Numbers of a vector that is shown.
 
         Args:
@@ -519,21 +525,6 @@ class ShowsVectors(Protocol):
 
         Args:
             people: The people, or a part of them.
-        """
-        ...
-
-    def drawn(
-        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Floats:
-        """Vectors before they are rounded to a grid: users x slots x dimensions.
-
-        Args:
-            people: The people whom the release shows.
-            start: The first row.
-            stop: The row after the last.
-            site: Number of the site, from 1.
-            seed: Seed of the draws.
-            again: Number of the repetition; 0 is what the site was shown.
         """
         ...
 
@@ -586,7 +577,7 @@ class AddsNoise(Protocol):
 
 
 WANTED = {
-    ShowsVectors: "show vectors (dimensions, drawn)",
+    ShowsVectors: "show vectors (width, largest, typical)",
     AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",

@@ -12,6 +12,9 @@ from reidrisk.people.protocol import People
 from reidrisk.people.vectors import whole_of, with_vectors
 from reidrisk.releases.protocol import AnyRelease, Crowd, Floats, ShowsVectors, name_of
 
+UNKNOWN = 10**9
+"""Dimensions that count as infinitely many in bounds, none of which falls with dimensions."""
+
 
 class VectorRelease:
     """A release of vectors: what it draws is rounded to a grid that no draw can change.
@@ -22,24 +25,17 @@ class VectorRelease:
 
     __slots__ = ()
 
-    bits: ClassVar[int] = 16
-
     def slots(self, people: People) -> int:
         """Those of the release that it is a function of; one of people's own vectors."""
         return int(inner(self).slots(people))
 
-    def dimensions(self, people: Any) -> int:
+    def width(self, people: Any) -> int:
         """Those of the release that it is a function of, or those of people's own vectors."""
-        return int(inner(self).dimensions(people))
+        return int(inner(self).width(people))
 
     def codec(self, people: People) -> VectorCodec:
         """Vectors of whole numbers, and their grid."""
-        dimensions = self.dimensions(with_vectors(people, name_of(self)))
-        most = self.largest(people)  # type: ignore[attr-defined]
-        grid = Grid(1.0, self.bits)
-        grid = replace(grid, scale=grid.most / most) if most else grid
-        shape = self.slots(people), dimensions
-        return VectorCodec(shape, grid.dtype, complete=True, scale=grid.scale)
+        return codec_of_vectors(self, people)
 
     def always_shows(self, people: People) -> bool:
         """Everybody has a vector."""
@@ -62,6 +58,21 @@ class VectorRelease:
         return tuple(replace(one, assumes=one.assumes + note) for one in of.promises(people, slots))
 
 
+def codec_of_vectors(release: Any, people: People) -> VectorCodec:
+    """Vectors of 16 bits on a grid that ends at the largest number of a release.
+
+    Args:
+        release: It.
+        people: The people whom it shows.
+    """
+    with_vectors(people, name_of(release))
+    grid, most = Grid(1.0), release.largest(people)
+    # Vectors of nothing but zeros are the same on any grid.
+    grid = replace(grid, scale=grid.most / most) if most else grid
+    shape = release.slots(people), release.width(people)
+    return VectorCodec(shape, grid.dtype, complete=True, scale=grid.scale)
+
+
 class _OwnVectors:
     """The mean of each user's own vectors, at every site."""
 
@@ -71,9 +82,9 @@ class _OwnVectors:
         """One."""
         return 1
 
-    def dimensions(self, people: Any) -> int:
-        """Those of people's vectors."""
-        return with_vectors(people, "a release of vectors").dimensions
+    def width(self, people: Any) -> int:
+        """Those of people's vectors; if nobody knows them, so many that more change no bound."""
+        return getattr(people, "dimensions", None) or UNKNOWN
 
     def largest(self, people: People) -> float:
         """The largest number of anybody's vectors."""
@@ -92,7 +103,7 @@ class _OwnVectors:
         return ()
 
 
-_OWN = _OwnVectors()
+OWN = _OwnVectors()
 
 
 def inner(release: Any) -> Any:
@@ -102,7 +113,7 @@ def inner(release: Any) -> Any:
         release: It; `of` is the other release, if there is one.
     """
     of = getattr(release, "of", None)
-    return _OWN if of is None else of
+    return OWN if of is None else of
 
 
 def check_inner(of: AnyRelease | None, name: str, *, fixed: bool = False) -> None:

@@ -25,7 +25,7 @@ from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release, observe
-from reidrisk.releases.protocol import Unordered, shown
+from reidrisk.releases.protocol import ShowsVectors, Unordered, check_people, shown
 from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.splits import (
@@ -207,11 +207,15 @@ class _PeopleSource:
 
     def slots(self, release: AnyRelease | None) -> int:
         """How many slots the release shows of a user."""
-        return require_release(release).slots(self.people)
+        shows = require_release(release)
+        check_people(shows, self.people)
+        return shows.slots(self.people)
 
     def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold that the release shows to a site."""
         shows: object = release  # which may be unordered as well
+        if isinstance(shows, ShowsVectors):
+            return Kind.VECTORS
         several = isinstance(shows, Unordered) and shows.together > 1
         return Kind.SETS if several else Kind.TOKENS
 

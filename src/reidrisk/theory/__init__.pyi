@@ -53,3 +53,12 @@ from .summary import (
     Statement as Statement,
     bounds as bounds,
 )
+from .vectors import (
+    upper_from_box as upper_from_box,
+    upper_from_cone as upper_from_cone,
+    upper_from_gaussian_reference as upper_from_gaussian_reference,
+    upper_from_l2_laplace as upper_from_l2_laplace,
+    upper_from_neighbours as upper_from_neighbours,
+    upper_from_volume as upper_from_volume,
+    upper_matching_from_neighbours as upper_matching_from_neighbours,
+)
