@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Codec, Kind, Rows
+from reidrisk.core.vector_rows import VectorRows
 from reidrisk.errors import InvalidInput
 from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
@@ -39,8 +40,9 @@ from reidrisk.study.splits import (
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
-Form: TypeAlias = Literal["slots", "columns", "baskets"]
-"""What a row is: tokens in slots, one in each column of a table, or a basket without an order."""
+Form: TypeAlias = Literal["slots", "columns", "baskets", "vectors"]
+"""What a row is: tokens in slots, one in each column of a table, a basket without an order, or
+vectors."""
 
 MOST_PAIRS = 200_000
 """Users at most of whom both sides are compared for information: more would tell hardly more."""
@@ -322,9 +324,16 @@ class LinkedSource:
     @property
     def form(self) -> Form:
         """What a row of the tables is."""
+        if self.tables.known.kind is Kind.VECTORS:
+            return "vectors"
         if self.tables.bags:
             return "baskets"
         return "columns" if self.tables.by_column else "slots"
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 of rows of another kind."""
+        return getattr(self.tables.known.codec, "dimensions", 0)
 
     @property
     def strangers(self) -> int:
@@ -420,6 +429,12 @@ class LinkedSource:
             "The rows are those of two tables. How they came about is not known beyond what the "
             "study says, and targets stand for people only as far as the tables do."
         )
+        if isinstance(tables.known, VectorRows):
+            rows = tables.known
+            yield (
+                f"A row is a vector of {rows.dimensions:,} numbers for each slot, rounded to whole "
+                f"numbers of {rows.grid.bits} bits."
+            )
         if self.form == "baskets":
             yield "Rows are baskets of any size, without an order."
             if self.timed is not None:
