@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from scipy import stats
-from tests.releases.worlds import RARE
+from tests.releases.worlds import RARE, p_value
 from tests.risk.vector_worlds import (
     Noisy,
     Points,
@@ -258,6 +258,7 @@ def test_matching_is_not_exceeded_by_who_sees_everybody():
         assert limit.estimate.high >= np.mean(right) - 5 * error, number
 
 
+@pytest.mark.usefixtures("fewer_draws")
 @pytest.mark.parametrize("law", LAWS)
 def test_the_order_of_people_changes_nothing(law):
     points = np.random.default_rng(4).normal(0, 1, (300, 3))
@@ -327,10 +328,10 @@ def test_the_envelope_is_above_the_optimum_as_often_as_it_says():
 
 def test_clusters_are_better_bounded_by_the_envelope():
     random = np.random.default_rng(0)
-    points = unit(random.standard_normal((20, 64)))[random.integers(0, 20, 1000)]
-    points = points + random.normal(0, 0.05, (1000, 64))
-    setting = setting_of(points, Noise("gaussian", 0.3), level=0.95)
-    best, _ = optimum(Noise("gaussian", 0.3), points, cases=800)
+    points = unit(random.standard_normal((10, 32)))[random.integers(0, 10, 500)]
+    points, noise = points + random.normal(0, 0.05, (500, 32)), Noise("gaussian", 0.3)
+    best, _ = optimum(noise, points, cases=800)
+    setting = setting_of(points, noise, level=0.95)
     assert only("envelope", setting).estimate.high < 1.25 * best
     assert only("noise-on-vectors", setting).estimate.value > 1.5 * best
 
@@ -484,3 +485,25 @@ def test_a_study_of_vectors_has_the_same_bounds(full):
     assert ("full information" in names) == full
     assert "noise, everyone at once" in {one.name for one in ceilings(result).limits}
     assert all(one.ceiling.value < 1 for one in result.releases)
+
+
+def test_neighbours_are_those_of_a_slow_search(monkeypatch):
+    points = np.random.default_rng(6).normal(3, 1, (70, 4))
+    points[5] = points[9]
+    monkeypatch.setattr(noisy_vectors, "_NUMBERS_AT_A_TIME", 300)
+    found = NoisyVectors(Noisy(Noise("gaussian", 1.0)), Points.of(points), 1).neighbours
+    far = np.linalg.norm(points[:, None] - points, axis=2)
+    np.fill_diagonal(far, np.inf)
+    np.testing.assert_allclose(found, far.min(axis=1), atol=1e-12)
+    assert found[5] == 0
+
+
+def test_draws_are_of_all_users_alike_and_of_each_by_itself():
+    """The users of neighbouring draws are independent, also where there are few users."""
+    points = np.arange(5.0)[:, None]
+    vectors = NoisyVectors(Noisy(Noise("gaussian", 1.0)), Points.of(points), 1)
+    drawn = vector_draws.VectorDraws.of(vectors, 20_000, seed=3)
+    users = np.rint((drawn.shown - drawn.off)[:, 0, 0]).astype(int)
+    pairs = 5 * users[:-1:2] + users[1::2]
+    assert p_value(users, np.full(5, 0.2)) > RARE
+    assert p_value(pairs, np.full(25, 0.04)) > RARE
