@@ -1,6 +1,6 @@
 """Section: the error rates of biometrics, what each hides, and our figure beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reidrisk.plotting import (
@@ -13,7 +13,6 @@ from reidrisk.plotting import (
     floor_of,
     layer,
     log_range,
-    log_ticks,
     of,
     settings,
     switchable,
@@ -44,6 +43,7 @@ from reidrisk.study.text.numbers import (
 ORDER = 75
 
 _AT_LEFT = "; none is drawn at the left end"
+_BELOW = "; none at the lower end"
 _USUAL = (0.001, 0.01)
 """Shares of strangers accepted (FPIR) at which biometrics tells how many are missed (FNIR)."""
 
@@ -96,15 +96,18 @@ def _of_searches(one: ErrorRates) -> tuple[str, str]:
             f"{count(one.visitors)} people whose own row was taken out of the search, since no "
             "strangers were met"
         )
-    return (
+    curves = (
         "The DET curve shows both errors of a comparison at every threshold. It hides that an "
         "attacker needs no threshold: whoever names the best of all rows compares scores of one "
         "visitor with each other. CMC shows how often the right person is among the first k. It "
-        "hides that visitors may be unknown, and it falls with every person who is added.",
-        f"FPIR is how often somebody is named for a visitor who is not there: {met}. FNIR is how "
-        "often a visitor who is there is not named rightly. They hide how many visitors are there "
-        "at all, which decides how many of the names are wrong.",
+        "hides that visitors may be unknown, and it falls with every person who is added."
     )
+    searches = (
+        f"FPIR is how often somebody is named for a visitor who is not in the list: {met}. FNIR is "
+        "how often a visitor who is in it is not named rightly. They hide how many visitors are in "
+        "it at all, which decides how many of the names are wrong."
+    )
+    return curves, searches
 
 
 def _figure(heading: str, prefix: str) -> Column:
@@ -124,7 +127,7 @@ def _figures(result: Result) -> Exhibit:
     return Exhibit(
         name="error-rates",
         title=f"Figures of biometrics beside ours, after {units(result, found[0].slots)}",
-        sentence=" ".join(_told(one) for one in found),
+        sentence=" ".join((*(_told(one) for one in found), *_disagree(found))),
         rows=tuple(_row(one) for one in found),
         columns=(
             words_column("Attack", "attack"),
@@ -143,6 +146,17 @@ def _told(one: ErrorRates) -> str:
         f"people rightly among {count(one.users)}; its EER is {share(one.equal_error)} and its "
         f"D_sys {share(one.linkability)}."
     )
+
+
+def _disagree(found: Sequence[ErrorRates]) -> Iterator[str]:
+    """Whether the attack with the best error rate of pairs is not the one that names most."""
+    by_pairs = min(found, key=lambda one: one.equal_error.value)
+    by_names = max(found, key=lambda one: one.ranks[0].right.value)
+    if by_pairs.ranks[0].right.high < by_names.ranks[0].right.low:
+        yield (
+            f"By its EER {by_pairs.attack} would be the strongest attack; {by_names.attack} names "
+            "more people."
+        )
 
 
 def _row(one: ErrorRates) -> Row:
@@ -197,7 +211,7 @@ def _comparisons(result: Result) -> Exhibit:
     return _curve(
         result,
         ("error-rates-comparisons", "Missed against wrong matches of two rows (DET)"),
-        ("wrong matches of rows of others (FMR)", "missed matches of own rows (FNMR)"),
+        ("rows of others that match (FMR)", "own rows that do not (FNMR)"),
         "verification",
     )
 
@@ -208,7 +222,7 @@ def _searches(result: Result) -> Exhibit:
     return _curve(
         result,
         ("error-rates-searches", f"Not named against {met} named (DET of searches)"),
-        (f"{met} for whom somebody is named (FPIR)", "present and not named rightly (FNIR)"),
+        (f"{met}, and somebody named (FPIR)", "in the list, not named rightly (FNIR)"),
         "identification",
     )
 
@@ -262,7 +276,8 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str], axes: tuple[
     """A line with its interval for each attack, both axes logarithmic."""
     rates = [float(row["positive_value"] or 0) for row in rows]
     floor = floor_of(rates)
-    least, most = log_range((float(row["negative_value"] or 0) for row in rows), most=1.0)
+    missed = [float(row["negative_value"] or 0) for row in rows]
+    least, _ = log_range([*missed, 1.0], most=1.0)
     data = [
         {
             "attack": row["attack"],
@@ -280,8 +295,10 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str], axes: tuple[
         grid=False,
     )
     log = settings(type="log", domain=[floor, 1], nice=False)
-    up = settings(title=axes[1], labelExpr=PERCENT, values=log_ticks(least, most))
-    scale = settings(type="log", domain=[least, most], nice=False, clamp=True)
+    up = settings(
+        title=f"{axes[1]}{'' if all(missed) else _BELOW}", labelExpr=PERCENT, values=decades(least)
+    )
+    scale = settings(type="log", domain=[least, 1], nice=False)
     style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
     base = chart(data).filter(SHOWN).encode(x=of("positive:Q", scale=log, axis=across))
     value = of("value:Q", axis=up, scale=scale)
