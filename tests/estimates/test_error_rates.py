@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.people_scores import IMPOSSIBLE, scores
 from tests.snapshots import refuses
 
-from reidrisk.estimates import equal_error_rate, error_tradeoff, linkability
-from reidrisk.estimates._linkability import MOST_BINS
+from reidrisk.estimates import equal_error_rate, error_tradeoff, global_linkability
+from reidrisk.estimates.linkability import MOST_BINS
 
 LEVEL = 0.9
 
@@ -24,7 +24,7 @@ def world(seed, people=200, others=5, apart=1.0, steps=None):
     return np.round(mated * steps), np.round(nonmated * steps)
 
 
-@given(scores(least=2), st.sampled_from([equal_error_rate, linkability]))
+@given(scores(least=2), st.sampled_from([equal_error_rate, global_linkability]))
 def test_only_the_order_of_scores_counts(given_scores, figure):
     mated, nonmated = given_scores
     values = sorted({*mated, *np.ravel(nonmated).tolist()})
@@ -46,7 +46,7 @@ def test_whole_numbers_that_are_equal_as_floats_are_not_equal():
     found = error_tradeoff([-IMPOSSIBLE], [[lower]])
     assert found.thresholds.tolist() == [lower, -IMPOSSIBLE]
     assert equal_error_rate([-IMPOSSIBLE] * 4, [[lower]] * 4).value == 0
-    assert linkability([-IMPOSSIBLE] * 4, [[lower]] * 4).value == 1
+    assert global_linkability([-IMPOSSIBLE] * 4, [[lower]] * 4).value == 1
 
 
 @pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint32, np.int64, np.float32])
@@ -60,7 +60,7 @@ def test_a_score_that_says_nothing_is_half_wrong_and_links_nobody():
     rate = equal_error_rate(mated, nonmated)
     assert (rate.value, rate.trials) == (0.5, 200)
     assert 0.35 < rate.low < 0.5 < rate.high < 0.65
-    found = linkability(mated, nonmated)
+    found = global_linkability(mated, nonmated)
     assert (found.value, found.low) == (0, 0)
 
 
@@ -68,7 +68,7 @@ def test_a_score_that_says_all_is_never_wrong_but_that_is_not_certain():
     rate = equal_error_rate([5] * 200, [[1, 2]] * 200)
     assert (rate.value, rate.low) == (0, 0)
     assert 0.02 < rate.high < 0.1
-    found = linkability([5] * 200, [[1, 2]] * 200)
+    found = global_linkability([5] * 200, [[1, 2]] * 200)
     assert (found.value, found.high) == (1, 1)
     assert 0.85 < found.low < 1
 
@@ -76,7 +76,7 @@ def test_a_score_that_says_all_is_never_wrong_but_that_is_not_certain():
 def test_a_score_that_is_always_wrong():
     assert equal_error_rate([1] * 9, [[2]] * 9).value == 1
     # It takes higher scores of one person for lower ones: whoever knows that links everybody.
-    assert linkability([1] * 9, [[2]] * 9).value == 1
+    assert global_linkability([1] * 9, [[2]] * 9).value == 1
 
 
 def test_equal_scores_stay_in_one_bin():
@@ -84,16 +84,16 @@ def test_equal_scores_stay_in_one_bin():
     random = np.random.default_rng(1)
     mated, nonmated = random.random(400), random.random((400, 3))
     mated[::2], nonmated[::2] = 0.5, 0.5
-    found = linkability(mated, nonmated).value
+    found = global_linkability(mated, nonmated).value
     moved = np.where(mated == 0.5, 2, mated), np.where(nonmated == 0.5, 2, nonmated)
     # Where the frequent score lies changes which others share a bin, and little else.
-    assert linkability(*moved).value == pytest.approx(found, abs=0.1)
-    assert linkability([0.5] * 400, np.full((400, 3), 0.5)).value == 0
+    assert global_linkability(*moved).value == pytest.approx(found, abs=0.1)
+    assert global_linkability([0.5] * 400, np.full((400, 3), 0.5)).value == 0
 
 
 def test_bins_have_ten_people_at_least_and_are_a_hundred_at_most():
     """A score that says nothing seems to say more if its bins are finer."""
-    few, many = (linkability(*world(1, people, 20, apart=0)) for people in (20, 4000))
+    few, many = (global_linkability(*world(1, people, 20, apart=0)) for people in (20, 4000))
     assert few.value < 0.35
     assert many.value < 0.07
     assert MOST_BINS == 100
@@ -124,7 +124,7 @@ def test_intervals_hold_in_worlds_whose_truth_is_known(apart, steps):
     samples = 200
     for seed in range(1, samples + 1):
         some = world(seed, 150, 4, apart, steps)
-        found = equal_error_rate(*some, level=LEVEL), linkability(*some, level=LEVEL)
+        found = equal_error_rate(*some, level=LEVEL), global_linkability(*some, level=LEVEL)
         missed["rate"] += not found[0].low <= rate <= found[0].high
         missed["linked"] += not found[1].low <= linked + 0.01
         missed["linked"] += found[1].high < linked - 0.01
@@ -135,14 +135,16 @@ def test_intervals_hold_in_worlds_whose_truth_is_known(apart, steps):
 def test_more_people_give_narrower_intervals():
     few, many = (equal_error_rate(*world(3, people)) for people in (200, 5000))
     assert many.high - many.low < (few.high - few.low) / 3
-    few, many = (linkability(*world(3, people)) for people in (200, 5000))
+    few, many = (global_linkability(*world(3, people)) for people in (200, 5000))
     assert many.high - many.low < (few.high - few.low) / 2
 
 
 @pytest.mark.parametrize("omega", [0.01, 1.0, 100.0])
 def test_linkability_grows_with_the_odds(omega):
     mated, nonmated = world(5, 400, steps=1)
-    less, more = (linkability(mated, nonmated, omega=odds).value for odds in (omega, 2 * omega))
+    less, more = (
+        global_linkability(mated, nonmated, omega=odds).value for odds in (omega, 2 * omega)
+    )
     assert 0 <= less <= more <= 1
 
 
@@ -170,9 +172,9 @@ def test_scores_that_are_none(mated, nonmated, code):
 )
 def test_odds_that_are_none(omega, code):
     with refuses(code):
-        linkability([1, 2], [[1], [2]], omega=omega)
+        global_linkability([1, 2], [[1], [2]], omega=omega)
 
 
 def test_one_person_cannot_be_judged_either():
     with refuses("too-few-targets"):
-        linkability([1], [[2]])
+        global_linkability([1], [[2]])

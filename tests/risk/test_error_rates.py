@@ -10,7 +10,7 @@ from tests.snapshots import refuses
 
 import reidrisk as rr
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.estimates import equal_error_rate, linkability, mean_of_credits
+from reidrisk.estimates import equal_error_rate, global_linkability, mean_of_credits
 from reidrisk.risk import fitted, measure_error_rates
 from reidrisk.risk._error_rates import MOST_OTHERS
 from reidrisk.scores.inner_product import InnerProduct
@@ -75,7 +75,7 @@ def test_comparisons_are_of_all_others_where_they_are_few(seen, attack):
     nonmated = rated[others].reshape(len(own), -1)
     assert found.others == seen.users - 1
     assert found.equal_error == equal_error_rate(mated, nonmated)
-    assert found.linkability == linkability(mated, nonmated)
+    assert found.global_linkability == global_linkability(mated, nonmated)
     steps = fitted(attack, seen).score.unit.steps
     for point in found.verification:
         above = point.threshold * steps
@@ -180,7 +180,7 @@ def test_bags_are_rated_too():
     seen = rr.Observations(rr.BagRows(bags, tokens=30), rr.BagRows(bags, tokens=30), range(60))
     found = measure_error_rates(seen, rr.Cosine())
     assert found.equal_error.value < 0.1
-    assert found.linkability.value > 0.8
+    assert found.global_linkability.value > 0.8
     refitted = measure_error_rates(seen, rr.SelfTrained())
     assert refitted.attack == "self-trained"
 

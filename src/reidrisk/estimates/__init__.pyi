@@ -3,8 +3,8 @@ from ._claims import (
     ClaimsBin as ClaimsBin,
     claims as claims,
 )
-from ._linkability import (
-    linkability as linkability,
+from .linkability import (
+    global_linkability as global_linkability,
 )
 from ._open_set import (
     Decision as Decision,

@@ -149,7 +149,7 @@ def equal_error_rate(mated: ArrayLike, nonmated: ArrayLike, *, level: float = 0.
 
     Example:
         >>> print(rr.estimates.equal_error_rate(np.arange(40) + 20, np.arange(40)[:, None]))
-        25.0000% [8.4444%, 54.6171%] (95%, n=40)
+        25.0000% [6.1493%, 55.1137%] (95%, n=40)
     """
     level = confidence(level)
     found = at_least_two(Comparisons.of(mated, nonmated))

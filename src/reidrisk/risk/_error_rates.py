@@ -20,7 +20,7 @@ from reidrisk.estimates import (
     confidence,
     equal_error_rate,
     error_tradeoff,
-    linkability,
+    global_linkability,
     mean_of_credits,
     open_set,
 )
@@ -108,7 +108,7 @@ def measure_error_rates(
         not_assessed=int((~assessed).sum()),
         others=nonmated.shape[1],
         equal_error=equal_error_rate(mated, nonmated, level=level),
-        linkability=linkability(mated, nonmated, level=level),
+        global_linkability=global_linkability(mated, nonmated, level=level),
         verification=_verification(score, mated, nonmated, accepted, level),
         met=searches.met,
         visitors=len(searches.visitors) // 2,

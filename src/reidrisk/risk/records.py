@@ -104,8 +104,8 @@ class ErrorRates:
         not_assessed: Targets of whom one side saw nothing.
         others: Known rows of others with which each target is compared, for non-mated scores.
         equal_error: The rate at which both errors of a comparison are as frequent (EER).
-        linkability: How surely a score says that two rows are one person's (D_sys), where that is
-            as likely as not.
+        global_linkability: How surely a score says that two rows are one person's (D_sys), where
+            that is as likely as not.
         verification: Both errors of a comparison, by threshold, the highest first.
         met: Of whom searches are that should name nobody: "strangers", or "own row left out", the
             targets themselves searched among everybody else.
@@ -133,7 +133,7 @@ class ErrorRates:
     not_assessed: int
     others: int
     equal_error: Estimate
-    linkability: Estimate
+    global_linkability: Estimate
     verification: tuple[OperatingPoint, ...]
     met: Literal["strangers", "own row left out"]
     visitors: int
@@ -156,5 +156,5 @@ class ErrorRates:
         ]
         ranks = [f"  right among {one.rank:>4} named: {one.right}" for one in self.ranks]
         head = f"{self.attack} after {self.slots} slots, {self.users:,} users"
-        pairs = (f"  EER: {self.equal_error}", f"  D_sys: {self.linkability}")
+        pairs = (f"  EER: {self.equal_error}", f"  D_sys: {self.global_linkability}")
         return "\n".join([head, *pairs, *searches, *ranks])

@@ -144,7 +144,7 @@ def _told(one: ErrorRates) -> str:
     return opening(
         f"{one.attack} names {share_with_interval(one.ranks[0].right)} of {count(one.targets)} "
         f"people rightly among {count(one.users)}; its EER is {share(one.equal_error)} and its "
-        f"D_sys {share(one.linkability)}."
+        f"D_sys {share(one.global_linkability)}."
     )
 
 
@@ -165,7 +165,7 @@ def _row(one: ErrorRates) -> Row:
         **_about(one),
         **figure_cells(one.ranks[0].right, "right_"),
         **figure_cells(one.equal_error, "equal_error_"),
-        **figure_cells(one.linkability, "linkability_"),
+        **figure_cells(one.global_linkability, "linkability_"),
     }
     for each, point in searches.items():
         cells |= figure_cells(None if point is None else point.false_negative, f"missed_{each:g}_")

@@ -39,7 +39,7 @@ METHOD = "tangent judged on the other half, bootstrap over people"
 """The name of its interval: how the lower end was found, and how the upper one."""
 
 
-def linkability(
+def global_linkability(
     mated: ArrayLike, nonmated: ArrayLike, *, omega: float = 1.0, level: float = 0.95
 ) -> Estimate:
     """How surely scores say that two rows are one person's: `D_sys`, from 0 to 1.
@@ -60,8 +60,8 @@ def linkability(
         level: Chance with which such intervals hold the figure.
 
     Example:
-        >>> print(rr.estimates.linkability([1, 1, 1, 0] * 50, [[0, 0, 1, 0]] * 200))
-        37.5000% [25.7089%, 45.4730%] (95%, n=200)
+        >>> print(rr.estimates.global_linkability([1, 1, 0] * 100, [[0, 0, 1]] * 300))
+        22.2222% [12.8435%, 26.1707%] (95%, n=300)
     """
     odds, level = real_number("omega", omega, least=0), confidence(level)
     if not odds:
