@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
-from reidrisk.estimates.intervals import confidence
+from reidrisk.estimates.intervals import confidence, standard_errors
 
 _Floats = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -23,10 +24,13 @@ FEWEST = 2
 """Least number of people: one to choose a threshold or a weight, another to judge it."""
 
 _AXES = 2
-_RATES = 2
-"""Rates that an interval of the equal error rate rests on."""
+_FAR, _TRIED = 3.0, 25
+"""How far apart both rates may be where an end is judged, in parts of the square root of the number
+of people, and how many places are tried."""
 
-METHOD = "threshold of one half, judged on the other"
+_MOST = 0.999  # rates are never further apart than 1, and there is a threshold for less
+
+METHOD = "thresholds of one half, judged on the other"
 """The name of the interval of an equal error rate."""
 
 
@@ -138,8 +142,8 @@ def equal_error_rate(mated: ArrayLike, nonmated: ArrayLike, *, level: float = 0.
     is always exactly one equal error rate.
 
     The interval holds for every distribution of scores: at any threshold, chosen without them, the
-    equal error rate is between the two rates. It is chosen on every second person, and both rates
-    are judged on the others.
+    equal error rate is between the two rates. Every second person chooses a threshold for each end,
+    and both rates are judged on the others.
 
     Args:
         mated: The score of each person with their own known row, in any unit. People are
@@ -149,28 +153,50 @@ def equal_error_rate(mated: ArrayLike, nonmated: ArrayLike, *, level: float = 0.
 
     Example:
         >>> print(rr.estimates.equal_error_rate(np.arange(40) + 20, np.arange(40)[:, None]))
-        25.0000% [6.1493%, 55.1137%] (95%, n=40)
+        25.0000% [4.3289%, 52.2623%] (95%, n=40)
     """
     level = confidence(level)
     found = at_least_two(Comparisons.of(mated, nonmated))
     chosen, judged = found.only(slice(0, None, 2)), found.only(slice(1, None, 2))
-    place, share, _ = _crossing(chosen)
-    # The score at `place` is matched with the rest of that share, as when it was chosen.
+    low, high = (_end(*_both(judged, *at), level) for at in _chosen(chosen, level))
+    value = _crossing(found.tradeoff())[2]
+    # Of each end only the nearer rate could be wrong, so neither pays for the other.
+    return Estimate(value, min(value, low[0]), max(value, high[1]), level, len(found.mated), METHOD)
+
+
+def _chosen(found: Comparisons, level: float) -> list[tuple[int, float]]:
+    """Where to judge both rates for a lower and for an upper end that are near, as it seems."""
+    curve, people = found.tradeoff(), len(found.mated)
+    offsets = np.clip(np.linspace(-_FAR, _FAR, _TRIED) / np.sqrt(people), -_MOST, _MOST)
+    places = [_crossing(curve, float(offset))[:2] for offset in offsets]
+    ends = []
+    for at in places:
+        about = [
+            (side.mean(), standard_errors(level) * side.std() / np.sqrt(people))
+            for side in _both(found, *at)
+        ]
+        ends.append((
+            min(mean - margin for mean, margin in about),
+            max(mean + margin for mean, margin in about),
+        ))  # fmt: skip
+    lows, highs = zip(*ends, strict=True)
+    return [places[int(np.argmax(lows))], places[int(np.argmin(highs))]]
+
+
+def _end(matched: _Floats, missed: _Floats, level: float) -> tuple[float, float]:
+    """What the equal error rate is at least and at most, from both rates at one threshold."""
+    # How often rows of others match varies less from person to person than a coin does.
+    rates = mean_of_numbers(matched, level=level), mean_of_credits(missed, level=level)
+    return min(one.low for one in rates), max(one.high for one in rates)
+
+
+def _both(found: Comparisons, place: int, share: float) -> tuple[_Floats, _Floats]:
+    """Each person's false matches and false non-matches, if the score at a place may be refused."""
     missed, refused = (
         np.where(side == place, share, (side < place).astype(np.float64))
-        for side in (judged.mated, judged.nonmated)
+        for side in (found.mated, found.nonmated)
     )
-    each = 1 - (1 - level) / _RATES
-    rates = [mean_of_credits(part, level=each) for part in (missed, (1 - refused).mean(axis=1))]
-    _, _, value = _crossing(found)
-    return Estimate(
-        value=value,
-        low=min(value, *(one.low for one in rates)),
-        high=max(value, *(one.high for one in rates)),
-        level=level,
-        trials=len(found.mated),
-        method=METHOD,
-    )
+    return (1 - refused).mean(axis=1), missed
 
 
 def at_least_two(found: Comparisons) -> Comparisons:
@@ -188,10 +214,13 @@ def at_least_two(found: Comparisons) -> Comparisons:
     return found
 
 
-def _crossing(found: Comparisons) -> tuple[int, float, float]:
-    """The score at which both rates meet, the chance to refuse it, and the rate there."""
-    curve = found.tradeoff()
-    ahead = curve.false_match - curve.false_non_match
+def _crossing(curve: ErrorTradeoff, offset: float = 0.0) -> tuple[int, float, float]:
+    """Where false matches are so much more frequent than false non-matches.
+
+    Returns:
+        The place of a score, the chance with which it is refused, and the rate of false matches.
+    """
+    ahead = curve.false_match - curve.false_non_match - offset
     place = int(np.flatnonzero(ahead >= 0)[-1])
     share = float(ahead[place] / (ahead[place] - ahead[place + 1]))
     first, second = curve.false_match[place : place + 2].tolist()

@@ -81,7 +81,7 @@ def measure_error_rates(
         >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
         >>> found = rr.measure_error_rates(seen, rr.Hamming())
         >>> print(found.equal_error)
-        35.1599% [27.4108%, 43.1623%] (95%, n=500)
+        35.1599% [30.0064%, 41.5302%] (95%, n=500)
         >>> print(found.at(0.01).false_negative)
         100.0000% [98.2625%, 100.0000%] (95%, n=250)
     """

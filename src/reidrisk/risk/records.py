@@ -119,7 +119,7 @@ class ErrorRates:
         >>> found = rr.measure_error_rates(seen, rr.Hamming(), ranks=(1, 10))
         >>> print(found)
         hamming after 4 slots, 500 users
-          EER: 35.1599% [27.4108%, 43.1623%] (95%, n=500)
+          EER: 35.1599% [30.0064%, 41.5302%] (95%, n=500)
           D_sys: 32.9681% [26.2645%, 37.0201%] (95%, n=500)
           FNIR at FPIR 1.0%: 100.0000% [98.2625%, 100.0000%] (95%, n=250)
           right among    1 named: 6.9749% [4.5068%, 9.9921%] (95%, n=500)
