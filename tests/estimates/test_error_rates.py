@@ -79,6 +79,12 @@ def test_a_score_that_is_always_wrong():
     assert global_linkability([1] * 9, [[2]] * 9).value == 1
 
 
+def test_an_end_needs_both_rates():
+    """People who choose and people who judge are unlike: where one rate is 1, the other is 0."""
+    found = equal_error_rate([10, 3] * 100, [[0], [7]] * 100)
+    assert (found.value, found.low, found.high) == (0.5, 0, 1)
+
+
 def test_equal_scores_stay_in_one_bin():
     """Half of the people have one score; the others have as many as there are."""
     random = np.random.default_rng(1)
