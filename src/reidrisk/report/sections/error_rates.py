@@ -65,7 +65,7 @@ def _sentences(result: Result) -> tuple[str, ...]:
     asked = (
         f"Biometrics compares two rows at a time. Each of {count(one.targets)} people was compared "
         f"with their own row and with {others} rows of others, after {units(result, one.slots)}. "
-        "Two rows match if their score is at or above a threshold, the same for all pairs."
+        "Two rows match if their score is above a threshold, the same for all pairs."
     )
     return (asked, _equal_error(one), _linkability(one), *_of_searches(one))
 
