@@ -22,10 +22,13 @@ from reidrisk.io.linked import Linked, read_linked, read_observations
 from reidrisk.io.people_files import PeopleFiles, open_profiles
 from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
+from reidrisk.io.vector_people import read_vectors
+from reidrisk.learning.item_embedding import ItemEmbedding, embed_items
 from reidrisk.people.interests import Information, Interests
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.people.protocol import Cells, People
 from reidrisk.people.synthetic import SyntheticTopics, synthetic_topics
+from reidrisk.people.vectors import VectorPeople
 
 __all__ = [
     "Cells",
@@ -34,6 +37,7 @@ __all__ = [
     "Epochs",
     "Information",
     "Interests",
+    "ItemEmbedding",
     "Layout",
     "Linked",
     "People",
@@ -46,6 +50,8 @@ __all__ = [
     "SyntheticTopics",
     "TokenDistances",
     "TopicTree",
+    "VectorPeople",
+    "embed_items",
     "fit_population",
     "make_profiles",
     "open_profiles",
@@ -60,6 +66,7 @@ __all__ = [
     "read_tfrecord_profiles",
     "read_token_weights",
     "read_topic_tree",
+    "read_vectors",
     "sequence_information",
     "synthetic_topics",
     "write_observations",

@@ -29,6 +29,9 @@ from .learned_pairs import (
     LearnedPairs as LearnedPairs,
     Within as Within,
 )
+from .nearest import (
+    Nearest as Nearest,
+)
 from .nearest_numbers import (
     NearestNumbers as NearestNumbers,
 )
@@ -81,6 +84,9 @@ from .times import (
 )
 from .token_table import (
     TokenTable as TokenTable,
+)
+from .two_covariance import (
+    TwoCovariance as TwoCovariance,
 )
 from .type_aware import (
     LatentTypes as LatentTypes,

@@ -92,6 +92,24 @@ class Subset:
             np.concatenate([part.weights for part in parts]),
         )
 
+    @property
+    def dimensions(self) -> int | None:
+        """Numbers of a vector; None if these people have tokens."""
+        return getattr(self.people, "dimensions", None)
+
+    def vectors_of(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Vectors of users `start` to `stop`: where each user's begin, and all of them."""
+        whole: Any = self.people
+        parts = [whole.vectors_of(*run) for run in _runs(self.rows[start:stop])]
+        sizes = np.concatenate([np.diff(starts) for starts, _ in parts])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return starts, np.concatenate([vectors for _, vectors in parts])
+
+    def means(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The mean of the vectors of each of users `start` to `stop`: users x dimensions."""
+        whole: Any = self.people
+        return np.concatenate([whole.means(*run) for run in _runs(self.rows[start:stop])])
+
     def only(self, rows: NDArray[np.integer]) -> "Subset":
         """A subset of these; top sets that were made for these are not made again.
 
@@ -150,6 +168,19 @@ class LazySubset:
     def cells(self, start: int, stop: int) -> Cells:
         """All tokens of users `start` to `stop`, with their weights."""
         return self._subset(start, stop).cells(0, stop - start)
+
+    @property
+    def dimensions(self) -> int | None:
+        """Numbers of a vector; None if these people have tokens."""
+        return getattr(self.people, "dimensions", None)
+
+    def vectors_of(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Vectors of users `start` to `stop`: where each user's begin, and all of them."""
+        return self._subset(start, stop).vectors_of(0, stop - start)
+
+    def means(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The mean of the vectors of each of users `start` to `stop`: users x dimensions."""
+        return self._subset(start, stop).means(0, stop - start)
 
     def _subset(self, start: int, stop: int) -> Subset:
         return Subset.of(self.people, self.group.rows(self.people, np.arange(start, stop)))

@@ -7,7 +7,7 @@ release that must look at everybody first implements `Surveys`, and is used thro
 `reidrisk.testing.check_release` tests both kinds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -18,6 +18,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
+from reidrisk.people.vectors import has_vectors, refuse_vectors, with_vectors
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
@@ -143,7 +144,7 @@ def prepared(release: AnyRelease, people: People) -> Release:
     """The release that shows these people: itself, or the result of its survey of them.
 
     A survey takes a pass over all people, so keep the result. Preparing it again, for the same
-    people or for some of them, changes nothing.
+    people or for some of them, changes nothing. A release of another one is prepared with it.
 
     Args:
         release: What shows people to sites.
@@ -156,7 +157,27 @@ def prepared(release: AnyRelease, people: People) -> Release:
         >>> hasattr(release, "show"), hasattr(shows, "show")
         (False, True)
     """
-    return release.surveyed(people) if isinstance(release, Surveys) else release
+    check_people(release, people)
+    if isinstance(release, Surveys):
+        return release.surveyed(people)
+    of = release.of if isinstance(release, _OfAnother) else None
+    if of is not None and (shows := prepared(of, people)) is not of:
+        return replace(release, of=shows)  # type: ignore[type-var]
+    return release
+
+
+def check_people(release: AnyRelease, people: People) -> None:
+    """Refuse people with vectors for a release of tokens, and the other way round.
+
+    Args:
+        release: What shows people to sites.
+        people: The people.
+    """
+    if isinstance(release, ShowsVectors):
+        with_vectors(people, name_of(release))
+    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
+    elif has_vectors(people) and not isinstance(release, _OwnKind):
+        refuse_vectors(name_of(release))
 
 
 def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
@@ -169,6 +190,16 @@ def known_release(release: AnyRelease | None, people: People | None) -> Release 
     if people is not None:
         return prepared(release, people)
     return None if isinstance(release, Surveys) else release
+
+
+@runtime_checkable
+class _OfAnother(Protocol):
+    """A release that shows a function of what another one shows, user by user."""
+
+    @property
+    def of(self) -> AnyRelease | None:
+        """The other one, if there is one."""
+        ...
 
 
 @runtime_checkable
@@ -457,6 +488,49 @@ class Noise:
 
 
 @runtime_checkable
+class ShowsVectors(Protocol):
+    """A release that shows vectors of people who have vectors, and can be one of another.
+
+    Once it is prepared, `drawn` gives the vectors before they are rounded, as in `AddsNoise`.
+
+    Example:
+        >>> isinstance(rr.GaussianNoise(scale=0.1, clip=1.0), rr.releases.ShowsVectors)
+        True
+    """
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it shows the same of a user at every site, each time."""
+        ...
+
+    def width(self, people: Any) -> int:
+        """Numbers of a vector that is shown.
+
+        Args:
+            people: The people, or anything else with the `dimensions` of their vectors.
+        """
+        ...
+
+    def largest(self, people: People) -> float:
+        """A number beyond which none that is shown lies, but by a chance that can be neglected.
+
+        It belongs to the release and to all people, and never to what is drawn.
+
+        Args:
+            people: The people, or a part of them.
+        """
+        ...
+
+    def typical(self, people: People) -> float:
+        """About the root of the mean of the squared numbers that are shown; as above.
+
+        Args:
+            people: The people, or a part of them.
+        """
+        ...
+
+
+@runtime_checkable
 class AddsNoise(Protocol):
     """A release that adds noise of a known law to a vector of each user, and draws it anew by site.
 
@@ -504,6 +578,7 @@ class AddsNoise(Protocol):
 
 
 WANTED = {
+    ShowsVectors: "show vectors (width, largest, typical)",
     AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",

@@ -29,6 +29,12 @@ _IN_SLOTS = frozenset({"hamming", "overlap", "rarity-overlap"})
 _PAIR = 2e-9
 """Core-seconds for one comparison of two rows by an attack that makes one pass over all pairs."""
 
+_NUMBER = 5e-11
+"""Core-seconds for one more number of the vectors that are compared."""
+
+_CUBE = 5e-9
+"""Core-seconds for one decomposition of a matrix, by the cube of its size."""
+
 _MINUTE = 60
 
 _FEWEST = 50
@@ -46,6 +52,7 @@ class _Entry:
         passes: About how many times it compares all pairs of rows, for each number of slots.
         seconds: Core-seconds it takes besides, however few rows there are.
         fewest: Targets below which it is left out.
+        decompositions: How many matrices of the size of the vectors it decomposes.
     """
 
     name: str
@@ -54,9 +61,22 @@ class _Entry:
     passes: float = 1.0
     seconds: float = 0.1
     fewest: int = 0
+    decompositions: int = 0
+
+    def takes(self, source: Source, pairs: int) -> float:
+        """Core-seconds, as predicted from the sizes of the tables.
+
+        Args:
+            source: Of whom.
+            pairs: How many pairs of rows are compared, for all numbers of slots.
+        """
+        numbers = getattr(source, "dimensions", 0)
+        compared = self.passes * pairs * (_PAIR + _NUMBER * numbers)
+        return self.seconds + compared + self.decompositions * _CUBE * float(numbers) ** 3
 
 
 _BASKETS, _COLUMNS = frozenset({"baskets"}), frozenset({"columns"})
+_VECTORS = frozenset({"vectors"})
 _ITEMS = _BASKETS | {"slots"}
 
 # Cheapest first.
@@ -68,9 +88,12 @@ _PORTFOLIO = (
     _Entry("rarity-overlap", _ITEMS),
     _Entry("repetition", frozenset({"slots"})),
     _Entry("polya", _ITEMS, passes=2, seconds=0.5),
+    _Entry("nearest", _VECTORS),
     _Entry("size-adjusted", _BASKETS, passes=6, seconds=0.5),
     _Entry("times", _BASKETS, passes=8, seconds=0.5),
+    _Entry("cosine", _VECTORS, passes=4, seconds=0.5),
     _Entry("cosine", _ITEMS, passes=6, seconds=1.0),
+    _Entry("cosine-csls", _VECTORS, passes=6, seconds=0.5),
     _Entry("cosine-csls", _ITEMS, passes=12, seconds=1.0),
     _Entry("learned-pairs", _COLUMNS, learns=True, passes=2),
     _Entry("learned-pairs", frozenset({"slots"}), learns=True, passes=2, fewest=_FEWEST),
@@ -79,8 +102,27 @@ _PORTFOLIO = (
     _Entry("nearest-numbers", _COLUMNS, learns=True, passes=30, seconds=4.0),
     _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
     _Entry("unshared", _BASKETS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
+    _Entry("two-covariance", _VECTORS, learns=True, seconds=0.5, fewest=_FEWEST, decompositions=90),
     _Entry("self-trained", _COLUMNS, learns=True, passes=70, seconds=5.0, fewest=_FEWEST),
     _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0, fewest=_FEWEST),
+    _Entry(
+        "self-trained",
+        _VECTORS,
+        learns=True,
+        passes=60,
+        seconds=5.0,
+        fewest=_FEWEST,
+        decompositions=90,
+    ),
+    _Entry(
+        "stacked",
+        _VECTORS,
+        learns=True,
+        passes=70,
+        seconds=5.0,
+        fewest=_FEWEST,
+        decompositions=90,
+    ),
     _Entry("stacked", _COLUMNS, learns=True, passes=110, seconds=10.0, fewest=_FEWEST),
     _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0, fewest=_FEWEST),
 )
@@ -121,7 +163,7 @@ def plan(
     attacked = min(targets or source.paired_users, source.paired_users)
     pairs = lengths * source.users * attacked
     return tuple(
-        _Planned(one.name, one.seconds + one.passes * pairs * _PAIR, one.learns)
+        _Planned(one.name, one.takes(source, pairs), one.learns)
         for one in _PORTFOLIO
         if _applies(one, source, release, seed) and attacked >= one.fewest
     )
@@ -154,7 +196,8 @@ def _plan_of(study: "Study", source: Source) -> tuple[_Planned, ...]:
         study: What is measured.
         source: Of whom.
     """
-    if source.people is not None and not isinstance(study.release, ItemSamples):
+    in_slots = source.people is not None and source.form == "slots"
+    if in_slots and not isinstance(study.release, ItemSamples):
         return ()
     lengths = len(study.slots or (1,))
     return plan(source, study.release, targets=study.targets, lengths=lengths, seed=study.seed)
@@ -207,10 +250,10 @@ def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int)
     if one.name == "learned-pairs" and source.people is not None:
         return False  # samples have no order, so no slot is more reliable than another
     if one.name == "gaps":
-        return source.form != "baskets" and source.has_gaps(known, seed)
+        return source.form in {"slots", "columns"} and source.has_gaps(known, seed)
     if one.name == "weighted-hamming":
         return isinstance(shows, ShowsOneOfTop)
-    if source.people is not None and not isinstance(shows, ItemSamples):
+    if source.form == "slots" and source.people is not None and not isinstance(shows, ItemSamples):
         # What a release shows of people in slots that correspond.
         usual = {"hamming"} if isinstance(shows, ShowsOneOfTop) else _IN_SLOTS
         return one.name in usual

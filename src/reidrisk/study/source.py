@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Codec, Kind, Rows
+from reidrisk.core.vector_rows import VectorRows
 from reidrisk.errors import InvalidInput
 from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
@@ -23,8 +24,9 @@ from reidrisk.people.protocol import People
 from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
+from reidrisk.people.vectors import has_vectors
 from reidrisk.releases import AnyRelease, Release, observe
-from reidrisk.releases.protocol import Unordered, shown
+from reidrisk.releases.protocol import ShowsVectors, Unordered, check_people, shown
 from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.splits import (
@@ -39,8 +41,9 @@ from reidrisk.study.splits import (
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
-Form: TypeAlias = Literal["slots", "columns", "baskets"]
-"""What a row is: tokens in slots, one in each column of a table, or a basket without an order."""
+Form: TypeAlias = Literal["slots", "columns", "baskets", "vectors"]
+"""What a row is: tokens in slots, one in each column of a table, a basket without an order, or
+vectors."""
 
 MOST_PAIRS = 200_000
 """Users at most of whom both sides are compared for information: more would tell hardly more."""
@@ -165,9 +168,18 @@ class _PeopleSource:
 
     people: People
 
-    form: ClassVar[Form] = "slots"
     labels: ClassVar[None] = None
     strangers: ClassVar[int] = 0
+
+    @property
+    def form(self) -> Form:
+        """Slots of tokens, or vectors."""
+        return "vectors" if has_vectors(self.people) else "slots"
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 of people with tokens."""
+        return getattr(self.people, "dimensions", None) or 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -205,11 +217,15 @@ class _PeopleSource:
 
     def slots(self, release: AnyRelease | None) -> int:
         """How many slots the release shows of a user."""
-        return require_release(release).slots(self.people)
+        shows = require_release(release)
+        check_people(shows, self.people)
+        return shows.slots(self.people)
 
     def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold that the release shows to a site."""
         shows: object = release  # which may be unordered as well
+        if isinstance(shows, ShowsVectors):
+            return Kind.VECTORS
         several = isinstance(shows, Unordered) and shows.together > 1
         return Kind.SETS if several else Kind.TOKENS
 
@@ -318,9 +334,16 @@ class LinkedSource:
     @property
     def form(self) -> Form:
         """What a row of the tables is."""
+        if self.tables.known.kind is Kind.VECTORS:
+            return "vectors"
         if self.tables.bags:
             return "baskets"
         return "columns" if self.tables.by_column else "slots"
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 of rows of another kind."""
+        return getattr(self.tables.known.codec, "dimensions", 0)
 
     @property
     def strangers(self) -> int:
@@ -416,6 +439,12 @@ class LinkedSource:
             "The rows are those of two tables. How they came about is not known beyond what the "
             "study says, and targets stand for people only as far as the tables do."
         )
+        if isinstance(tables.known, VectorRows):
+            rows = tables.known
+            yield (
+                f"A row is a vector of {rows.dimensions:,} numbers for each slot, rounded to whole "
+                f"numbers of {rows.grid.bits} bits."
+            )
         if self.form == "baskets":
             yield "Rows are baskets of any size, without an order."
             if self.timed is not None:
