@@ -47,6 +47,10 @@ class Refusal:
     why: str
 
 
+OF_VECTORS = ("products", "neighbours")
+"""What is known of releases of vectors only; results of others do not name it."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """A release among others, on the same people: how risky and how useful it is.
