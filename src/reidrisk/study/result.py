@@ -22,7 +22,7 @@ from reidrisk.risk.records import Assignment, ErrorRates
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
 from reidrisk.study.analyses.per_user import UserRisk
-from reidrisk.study.analyses.releases import Compared, Refusal
+from reidrisk.study.analyses.releases import OF_VECTORS, Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
 from reidrisk.study.analyses.strongest import Strongest
 from reidrisk.study.credits import Credits
@@ -218,6 +218,10 @@ class Result:
         body = {key: value for key, value in body.items() if value or key not in ADDED}
         if self.signoff is not None and not self.signoff.accept:
             del body["signoff"]["accept"]  # this came later too
+        for one in body["releases"]:
+            for name in OF_VECTORS:  # and these
+                if one[name] is None:
+                    del one[name]
         body["checksum"] = checksum_of(body)
         # NaN is no JSON, and readers of results refuse it.
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

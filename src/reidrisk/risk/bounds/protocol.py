@@ -17,7 +17,8 @@ from reidrisk.people.protocol import People
 from reidrisk.releases._observe import ANONYMOUS
 from reidrisk.releases.protocol import Exact, Release, alphabet
 from reidrisk.risk.arguments import SearchEngine
-from reidrisk.risk.eligibility import UserSubset
+from reidrisk.risk.bounds.noisy_vectors import NoisyVectors, noise_behind
+from reidrisk.risk.eligibility import UserSubset, something_shown
 from reidrisk.theory.numerics import exact_sum
 
 ANYONE = "any attacker who names a person by what one site is shown of them"
@@ -190,6 +191,22 @@ class Setting:
     def traced(self) -> UserSubset:
         """Users of whom the known side saw something; no assessed target belongs to another."""
         return UserSubset.of(self.short.known)
+
+    @cached_property
+    def noisy_vectors(self) -> tuple[NoisyVectors, ...]:
+        """The vectors of each denominator, if noise of a known law is added to them; else none.
+
+        None either if sites depend on each other, or if some target is shown nothing: what is said
+        of all targets then bounds no figure that leaves some out.
+        """
+        people, noisy = self.people, noise_behind(self.release)
+        if people is None or noisy is None or not self.independent_sites:
+            return ()
+        if people.users != self.seen.users or not 0 < noisy.noise.scale < np.inf:
+            return ()
+        if not something_shown(self.short).all():
+            return ()
+        return NoisyVectors.parts(noisy, people, self.slots, self.traced)
 
     @cached_property
     def world(self) -> _SmallWorld | None:
