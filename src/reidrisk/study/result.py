@@ -18,7 +18,7 @@ from reidrisk.core.ranges import Chance, Real, Share, Unchecked
 from reidrisk.estimates import Bound, Claims, Decision, Extrapolation, OpenSet, Selective
 from reidrisk.estimates.estimate import Setting
 from reidrisk.information.records import Bits, Independence
-from reidrisk.risk.records import Assignment
+from reidrisk.risk.records import Assignment, ErrorRates
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
 from reidrisk.study.analyses.per_user import UserRisk
@@ -41,6 +41,7 @@ __all__ = [
     "Credits",
     "Decision",
     "Doubt",
+    "ErrorRates",
     "Extrapolation",
     "Guesses",
     "Independence",
@@ -62,7 +63,7 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments")
+ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments", "error_rates")
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -133,6 +134,7 @@ class Result:
         doubts: Named reasons not to trust a low figure, found when the study ran.
         strongest: The strongest attack of those tried, by what attackers were given.
         assignments: Attackers who name everybody at once, and nobody twice.
+        error_rates: The figures of biometrics, of each attack.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -188,6 +190,7 @@ class Result:
     doubts: tuple[Doubt, ...] = ()
     strongest: tuple[Strongest, ...] = ()
     assignments: tuple[Assignment, ...] = ()
+    error_rates: tuple[ErrorRates, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -201,7 +204,7 @@ class Result:
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
             *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
-            *compared, *self.assignments,
+            *compared, *self.assignments, *self.error_rates,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))

@@ -16,6 +16,7 @@ from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.assignments import AssignmentSettings
 from reidrisk.study.analyses.bounds import BoundSettings
 from reidrisk.study.analyses.crowds import CrowdSettings
+from reidrisk.study.analyses.error_rates import ErrorRateSettings
 from reidrisk.study.analyses.information import InformationSettings
 from reidrisk.study.analyses.models import ModelSettings
 from reidrisk.study.analyses.per_user import PerUserSettings
@@ -66,6 +67,7 @@ class _CommonSettings:
 # in this order.
 @dataclass(frozen=True, kw_only=True)
 class Study(
+    ErrorRateSettings,
     AssignmentSettings,
     SweepSettings,
     ReleaseSettings,
@@ -107,6 +109,7 @@ class Study(
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
         everyone: Whether attackers also name everybody at once, and nobody twice.
+        error_rates: Whether attacks are also judged by the error rates of biometrics.
         analyses: Analyses of others.
 
     Example:
