@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.errors import ReidriskError
+from reidrisk.errors import InvalidInput
 
 EXACT, EXACT_IN_SINGLE = 2.0**53, 2.0**24
 """Below these, floats of double and of single precision hold every whole number."""
@@ -208,7 +208,7 @@ def check_single() -> None:
     """Refuse a BLAS that multiplies single precision in less than that; tested once a process."""
     with one_blas_thread():
         if not keeps_rule(Single()):
-            raise ReidriskError(
+            raise InvalidInput(
                 "the BLAS of numpy multiplies single precision in a lower precision, so that "
                 "scores would be wrong; switch this off (settings such as TF32 or BF16 of the "
                 "library that numpy.show_config() names), or install numpy from PyPI",

@@ -1,8 +1,8 @@
 """Inner products of whole-number vectors, block by block: exact in any order of additions.
 
-Vectors hold whole numbers, as such or as floats. While the product of two lengths stays below 2**53 (2**24 in
-single precision), every partial sum is a whole number that a float holds exactly, so neither the
-order of additions nor the number of threads changes a score.
+Vectors hold whole numbers, as such or as floats. While the product of two lengths stays below 2**53
+(2**24 in single precision), every partial sum is a whole number that a float holds exactly, so
+neither the order of additions nor the number of threads changes a score.
 """
 
 from collections.abc import Iterator

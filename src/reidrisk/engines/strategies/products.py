@@ -183,7 +183,8 @@ def _edges(known: Vectors, bias: Gains, targets: _Targets, precision: Precision)
     if most:  # what comes out is rounded before something is added
         product, loss = (1 + product) * (1 + loss) * (1 + roundings(1)) - 1, 0.0
     slack = product * longest * targets.lengths + roundings(columns + 3) * most
-    return _Edges(slack * (1 + _ROUNDED), loss + _ROUNDED, exact=False)
+    # What comes out is a part of what was off before, too.
+    return _Edges(slack * (1 + loss) * (1 + _ROUNDED), loss + _ROUNDED, exact=False)
 
 
 def _factor(score: InnerProduct) -> float:
@@ -210,7 +211,13 @@ def _true_scores(observations: Observations, score: InnerProduct, targets: Vecto
 
 @kernel
 def _settle(
-    products: Array, shift: int, panel: _Panel, shown: Array, start: int, edges: _Edges, kept: Kept
+    products: Array,
+    shift: Number,
+    panel: _Panel,
+    shown: Array,
+    start: int,
+    edges: _Edges,
+    kept: Kept,
 ) -> None:
     """Count rows above the true one and level with it, and keep the best, of each target."""
     for place in range(products.shape[0]):
@@ -234,8 +241,8 @@ def _settle(
 
 @kernel
 def _count(
-    row: Array, shift: int, added: Array, low: float, high: float, lowest: float
-) -> tuple[int, int, int]:
+    row: Array, shift: Number, added: Array, low: Number, high: Number, lowest: Number
+) -> tuple[Number, Number, Number]:
     """How many scores are above `high`, at least `low`, and at least `lowest`.
 
     Most rows are on one side of all of them, so this loop takes the time; it is vectorised.
@@ -251,7 +258,7 @@ def _count(
 
 @kernel
 def _compare_near(
-    row: Array, shift: int, panel: _Panel, low: float, high: float, shown: Array, target: int,
+    row: Array, shift: Number, panel: _Panel, low: Number, high: Number, shown: Array, target: int,
     kept: Kept,
 ) -> None:  # fmt: skip
     """Score rows again that may be above the true one, level with it or below."""
@@ -266,7 +273,7 @@ def _compare_near(
 
 @kernel
 def _keep_near(
-    row: Array, shift: int, panel: _Panel, lowest: float, shown: Array, target: int, edges: _Edges,
+    row: Array, shift: Number, panel: _Panel, lowest: Number, shown: Array, target: int, edges: _Edges,
     kept: Kept,
 ) -> None:  # fmt: skip
     """Score rows again that may be among the best, and keep those that are."""
@@ -279,7 +286,7 @@ def _keep_near(
 
 
 @kernel
-def _value(bits: int, shift: int) -> Number:
+def _value(bits: Number, shift: Number) -> Number:
     """A product in single precision."""
     return np.uint32(np.uint32(bits) << np.uint32(shift)).view(np.float32)
 
