@@ -273,8 +273,8 @@ def _compare_near(
 
 @kernel
 def _keep_near(
-    row: Array, shift: Number, panel: _Panel, lowest: Number, shown: Array, target: int, edges: _Edges,
-    kept: Kept,
+    row: Array, shift: Number, panel: _Panel, lowest: Number, shown: Array, target: int,
+    edges: _Edges, kept: Kept,
 ) -> None:  # fmt: skip
     """Score rows again that may be among the best, and keep those that are."""
     for at in range(row.shape[0]):
