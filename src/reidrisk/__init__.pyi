@@ -69,6 +69,9 @@ from .io.inspect import (
 from .io.parquet_rows import (
     ParquetRows as ParquetRows,
 )
+from .io.parquet_vectors import (
+    ParquetVectors as ParquetVectors,
+)
 from .releases import (
     Cohorts as Cohorts,
     Generalised as Generalised,
