@@ -1,6 +1,7 @@
 """Matrix products in low precision: their bound, and the test of libraries that break it."""
 
 import sys
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,6 @@ from reidrisk.core.matrix_products import (
     Single,
     best_precision,
     check_single,
-    in_single,
     keeps_rule,
     off,
     one_blas_thread,
@@ -24,21 +24,20 @@ from reidrisk.core.matrix_products import (
 
 
 def as_bfloat16(floats):
-    """Floats rounded to 8 bits, to the even one of two that are as near."""
+    """Floats rounded to 8 bits, to the even one of two that are as near; in single precision."""
     bits = np.ascontiguousarray(floats, np.float32).view(np.uint32).astype(np.uint64)
     bits += 0x7FFF + ((bits >> 16) & 1)
-    return (bits >> 16).astype(np.uint16)
+    return (bits >> 16 << 16).astype(np.uint32).view(np.float32)
 
 
 class ShortByHand(Single):
     """Products of bfloat16 without torch: what goes in and what comes out is rounded."""
 
-    bits, shift, loss = np.uint16, 16, 2.0**-8
+    loss = 2.0**-8
     rounded = matrix_products.Short.rounded
 
-    def taken(self, numbers):
-        bits = as_bfloat16(np.asarray(numbers, np.float32))
-        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    def taken(self, numbers, room):
+        return as_bfloat16(super().taken(numbers, room))
 
     def multiply(self, some, others):
         return as_bfloat16(some @ others.T)
@@ -47,8 +46,8 @@ class ShortByHand(Single):
 class Tf32(Single):
     """Products of which each factor has 11 bits only, as some libraries make them unasked."""
 
-    def taken(self, numbers):
-        bits = np.asarray(numbers, np.float32).view(np.uint32)
+    def taken(self, numbers, room):
+        bits = super().taken(numbers, room).view(np.uint32)
         return ((bits + np.uint32(1 << 12)) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
@@ -56,11 +55,9 @@ class TwoParts(Single):
     """Products of the upper and the lower 8 bits, without that of both lower ones."""
 
     def multiply(self, some, others):
-        short = ShortByHand()
-        tops = [short.taken(side) for side in (some, others)]
+        tops = [as_bfloat16(side) for side in (some, others)]
         rests = [side - top for side, top in zip((some, others), tops, strict=True)]
-        found = tops[0] @ tops[1].T + tops[0] @ rests[1].T + rests[0] @ tops[1].T
-        return np.ascontiguousarray(found, np.float32).view(np.uint32)
+        return tops[0] @ tops[1].T + tops[0] @ rests[1].T + rests[0] @ tops[1].T
 
 
 class ShortSums(ShortByHand):
@@ -69,8 +66,8 @@ class ShortSums(ShortByHand):
     def multiply(self, some, others):
         found = np.zeros((len(some), len(others)), np.float32)
         for column in range(some.shape[1]):
-            found = self.taken(found + np.outer(some[:, column], others[:, column]))
-        return as_bfloat16(found)
+            found = as_bfloat16(found + np.outer(some[:, column], others[:, column]))
+        return found
 
 
 @pytest.mark.parametrize("precision", [Single, ShortByHand])
@@ -105,7 +102,8 @@ def worst(precision, some, others):
     """The largest error of products, and of what is allowed."""
     exact = [[sum(Fraction(int(a)) * int(b) for a, b in zip(one, other, strict=True))
               for other in others] for one in some]  # fmt: skip
-    found = in_single(precision.multiply(precision.taken(some), precision.taken(others)), precision)
+    sides = [precision.taken(side, np.empty(side.shape, np.float32)) for side in (some, others)]
+    found = precision.multiply(*sides)
     lengths = [np.sqrt((side.astype(float) ** 2).sum(axis=1)) for side in (some, others)]
     largest = [float(np.abs(side).max()) for side in (some, others)]
     reach = float(lengths[0].max() * lengths[1].max())
@@ -152,21 +150,32 @@ def test_what_is_held_exactly_is_not_off():
     assert 2**-7 < off(ShortByHand(), 768, 1e6, 300, 257) < 2**-7 * 1.02
 
 
-def test_the_limit_of_threads_ends_with_the_last_who_asked_for_it():
+def test_threads_are_limited_again_and_again():
+    """Also by threads of ours, inside and after the limit of who started them."""
     from threadpoolctl import threadpool_info, threadpool_limits
 
     def threads():
         return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
+    def ask(found):
+        with one_blas_thread():
+            found.append(threads())
+
+    def in_threads(count):
+        found = []
+        started = [threading.Thread(target=ask, args=(found,)) for _ in range(count)]
+        for each in started:
+            each.start()
+        for each in started:
+            each.join()
+        return found
+
     with threadpool_limits(2, user_api="blas"):
-        one, other = one_blas_thread(), one_blas_thread()
-        one.__enter__()
-        other.__enter__()
-        assert threads() == {1}
-        one.__exit__(None, None, None)
-        assert threads() == {1}
-        other.__exit__(None, None, None)
-        assert threads() == {2}
+        for _ in range(3):
+            with one_blas_thread():
+                assert in_threads(2) == [{1}] * 2
+                assert threads() == {1}
+            assert threads() == {2}
 
 
 @pytest.mark.torch

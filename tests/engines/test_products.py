@@ -40,12 +40,12 @@ class AsFarOffAsAllowed(Single):
     def rounded(self, largest):
         return PART
 
-    def taken(self, numbers):
+    def taken(self, numbers, room):
         return np.asarray(numbers * self.up_or_down(numbers.shape), np.float32)
 
     def multiply(self, some, others):
         exact = some.astype(float) @ others.T.astype(float)
-        return np.asarray(exact * self.up_or_down(exact.shape), np.float32).view(np.uint32)
+        return np.asarray(exact * self.up_or_down(exact.shape), np.float32)
 
     def up_or_down(self, shape):
         return self.random.choice([1 - PART * 0.999, 1 + PART * 0.999], shape)

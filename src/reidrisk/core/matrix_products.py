@@ -15,7 +15,6 @@ a test of a few milliseconds before its first product is used.
 import importlib
 import importlib.util
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,18 +50,15 @@ def roundings(count: int) -> float:
 class Precision(Protocol):
     """A way to multiply matrices."""
 
-    bits: Any
-    """The type of whole numbers that has as many bits as a product."""
-    shift: int
-    """By how many bits a product, taken as a whole number, is shifted to be in single precision."""
     loss: float
     """By what part of itself a product is rounded at the end."""
 
-    def taken(self, numbers: NDArray[Any]) -> Any:
+    def taken(self, numbers: NDArray[Any], room: Singles) -> Any:
         """Vectors as they are multiplied.
 
         Args:
             numbers: Rows x columns, whole numbers.
+            room: For as many numbers or more, which may be used; then it must not change.
         """
 
     def rounded(self, largest: float) -> float:
@@ -72,8 +68,8 @@ class Precision(Protocol):
             largest: No number is larger.
         """
 
-    def multiply(self, some: Any, others: Any) -> NDArray[Any]:
-        """The products of some vectors with others, some x others, as `bits`.
+    def multiply(self, some: Any, others: Any) -> Singles:
+        """The products of some vectors with others, some x others, until the next are made.
 
         Args:
             some: Vectors as they were taken.
@@ -82,20 +78,21 @@ class Precision(Protocol):
 
 
 class Single:
-    """Products in single precision, by the BLAS of numpy; its room for products is used again."""
+    """Products in single precision, by the BLAS of numpy."""
 
-    bits, shift, loss = np.uint32, 0, 0.0
+    loss = 0.0
 
     def __init__(self) -> None:
-        self.room = np.empty(0, np.float32)
+        self.found = np.empty(0, np.float32)
 
-    def taken(self, numbers: NDArray[Any]) -> Singles:
+    def taken(self, numbers: NDArray[Any], room: Singles) -> Singles:
         """Vectors in single precision, without a way through double precision.
 
         Args:
             numbers: Rows x columns, whole numbers.
+            room: Where they are put.
         """
-        return np.ascontiguousarray(numbers, np.float32)
+        return _as_singles(numbers, room)
 
     def rounded(self, largest: float) -> float:
         """Nothing, up to 2**24.
@@ -105,37 +102,39 @@ class Single:
         """
         return 0.0 if largest <= EXACT_IN_SINGLE else _UNIT
 
-    def multiply(self, some: Singles, others: Singles) -> NDArray[np.uint32]:
-        """The products of some vectors with others, some x others.
+    def multiply(self, some: Singles, others: Singles) -> Singles:
+        """The products of some vectors with others, some x others, until the next are made.
 
         Args:
             some: Vectors as they were taken.
             others: The same.
         """
         size = len(some) * len(others)
-        if len(self.room) < size:
-            self.room = np.empty(size, np.float32)
-        into = self.room[:size].reshape(len(some), len(others))
-        return np.matmul(some, others.T, out=into).view(np.uint32)
+        if len(self.found) < size:
+            self.found = np.empty(size, np.float32)
+        into = self.found[:size].reshape(len(some), len(others))
+        return np.matmul(some, others.T, out=into)
 
 
 class Short:
-    """Products in bfloat16, by torch; its room for products is used again."""
+    """Products in bfloat16, by torch."""
 
-    bits, shift, loss = np.uint16, 16, _SHORT_UNIT
+    loss = _SHORT_UNIT
 
     def __init__(self) -> None:
         self.torch = importlib.import_module("torch")
-        self.room = self.torch.empty(0, dtype=self.torch.bfloat16)
+        self.short = self.torch.empty(0, dtype=self.torch.bfloat16)
+        self.found = self.torch.empty(0)
 
-    def taken(self, numbers: NDArray[Any]) -> Any:
+    def taken(self, numbers: NDArray[Any], room: Singles) -> Any:
         """Vectors in bfloat16.
 
         Args:
             numbers: Rows x columns, whole numbers.
+            room: Where they are put on the way.
         """
-        single = np.array(numbers, np.float32, order="C")  # a copy: torch wants to write into it
-        return self.torch.from_numpy(single).to(self.torch.bfloat16)
+        single = self.torch.from_numpy(_as_singles(numbers, room))
+        return single.to(self.torch.bfloat16)
 
     def rounded(self, largest: float) -> float:
         """Nothing, up to 2**8.
@@ -146,20 +145,28 @@ class Short:
         # First to single precision, and then to bfloat16.
         return 0.0 if largest <= _EXACT_IN_SHORT else (1 + _UNIT) * (1 + _SHORT_UNIT) - 1
 
-    def multiply(self, some: Any, others: Any) -> NDArray[np.uint16]:
-        """The products of some vectors with others, some x others.
+    def multiply(self, some: Any, others: Any) -> Singles:
+        """The products of some vectors with others, some x others, until the next are made.
 
         Args:
             some: Vectors as they were taken.
             others: The same.
         """
         size = len(some) * len(others)
-        if len(self.room) < size:
-            self.room = self.torch.empty(size, dtype=self.torch.bfloat16)
-        into = self.room[:size].view(len(some), len(others))
-        self.torch.mm(some, others.t(), out=into)
-        found: NDArray[np.uint16] = into.view(self.torch.int16).numpy().view(np.uint16)
+        if len(self.short) < size:
+            self.short = self.torch.empty(size, dtype=self.torch.bfloat16)
+            self.found = self.torch.empty(size)
+        short = self.short[:size].view(len(some), len(others))
+        self.torch.mm(some, others.t(), out=short)
+        found: Singles = self.found[:size].view(short.shape).copy_(short).numpy()
         return found
+
+
+def _as_singles(numbers: NDArray[Any], room: Singles) -> Singles:
+    """Numbers in single precision, in the room."""
+    single = room.reshape(-1)[: numbers.size].reshape(numbers.shape)
+    np.copyto(single, numbers, casting="unsafe")
+    return single
 
 
 def off(precision: Precision, columns: int, reach: float, *largest: float) -> float:
@@ -178,16 +185,6 @@ def off(precision: Precision, columns: int, reach: float, *largest: float) -> fl
         return 0.0
     # A sum of d products and what is added to it: as many roundings, and one more.
     return taken * (1 + roundings(columns + 1)) - 1
-
-
-def in_single(products: NDArray[Any], precision: Precision) -> Singles:
-    """Products in single precision.
-
-    Args:
-        products: As they were multiplied.
-        precision: How.
-    """
-    return (products.astype(np.uint32) << np.uint32(precision.shift)).view(np.float32)
 
 
 def best_precision(multiplications: int) -> Precision:
@@ -232,9 +229,8 @@ def keeps_rule(precision: Precision) -> bool:
         lengths = [np.sqrt((side.astype(np.float64) ** 2).sum(axis=1)) for side in (some, others)]
         reach = float(lengths[0].max() * lengths[1].max())
         exact = (some @ others.T).astype(np.float64)
-        found = in_single(
-            precision.multiply(precision.taken(some), precision.taken(others)), precision
-        ).astype(np.float64)
+        sides = (precision.taken(side, np.empty(side.shape, np.float32)) for side in (some, others))
+        found = precision.multiply(*sides).astype(np.float64)
         most = off(precision, columns, reach, largest, largest) * np.outer(*lengths) * (1 + _UNIT)
         # What comes out is rounded, too: a part of what was there before.
         most = most + precision.loss * (np.abs(exact) + most)
@@ -255,7 +251,8 @@ def _short_is_quicker() -> bool:
 
 def _seconds(precision: Precision) -> float:
     """What a product takes on this machine: a millisecond or two."""
-    some, others = (precision.taken(np.ones((rows, 256), np.int8)) for rows in (256, 2048))
+    ones = [np.ones((rows, 256), np.float32) for rows in (256, 2048)]
+    some, others = (precision.taken(side, side) for side in ones)
     taken = []
     for _ in range(3):
         began = time.thread_time()
@@ -264,47 +261,22 @@ def _seconds(precision: Precision) -> float:
     return min(taken)
 
 
-class _Limit:
-    """The limit of matrix products to one thread, held while anybody asks for it."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.holders = 0
-        self.undo: list[Any] = []
-
-    def take(self) -> None:
-        with self.lock:
-            if not self.holders:
-                self.undo = _limit_to_one_thread()
-            self.holders += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.holders -= 1
-            if not self.holders:
-                for undo in self.undo:
-                    undo()
-
-
-_LIMIT = _Limit()
-
-
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit matrix products to one thread each, while several of ours multiply."""
-    _LIMIT.take()
-    try:
-        yield
-    finally:
-        _LIMIT.leave()
+    """Limit matrix products to one thread each, while several of ours multiply.
 
-
-def _limit_to_one_thread() -> list[Any]:
+    Threads are limited for the whole process. Who starts threads holds the limit around them, so
+    that the limits that these ask for once more change nothing and end in any order.
+    """
     from threadpoolctl import threadpool_limits  # noqa: PLC0415  it comes with scikit-learn
 
-    undo = [threadpool_limits(1, user_api="blas").restore_original_limits]
-    if (torch := sys.modules.get("torch")) is not None:
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        undo.append(lambda: torch.set_num_threads(threads))
-    return undo
+    torch = sys.modules.get("torch")
+    threads = 1 if torch is None else torch.get_num_threads()
+    with threadpool_limits(1, user_api="blas"):
+        try:
+            if torch is not None:
+                torch.set_num_threads(1)
+            yield
+        finally:
+            if torch is not None:
+                torch.set_num_threads(threads)

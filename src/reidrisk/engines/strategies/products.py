@@ -54,11 +54,12 @@ def search(
     look = _look_dense if targets.sparse is None else _look_sparse
     known = observations.known
     rows = known if known.kind is Kind.VECTORS else flat(known)
-    return keep(
-        observations.changed(known=rows), score, wanted, engine,
-        look(score, targets, observations.first, known.users),
-        true_score=_true_scores(observations, score, targets),
-    )  # fmt: skip
+    seeing = look(score, targets, observations.first, known.users)
+    with one_blas_thread():
+        return keep(
+            observations.changed(known=rows), score, wanted, engine, seeing,
+            true_score=_true_scores(observations, score, targets),
+        )  # fmt: skip
 
 
 def _look_sparse(score: InnerProduct, targets: Vectors, origin: int, users: int) -> Look:
@@ -138,45 +139,56 @@ def _look_dense(score: InnerProduct, shown: Vectors, origin: int, users: int) ->
         factor * shown.largest_dense,
     )
     multiplications = users * targets.whole.size
+    best_precision(multiplications)  # loads torch, if need be, before its threads are limited
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         precision = best_precision(multiplications)
-        taken = precision.taken(targets.whole)
+        taken = precision.taken(targets.whole, np.empty(targets.whole.shape, np.float32))
+        room = np.empty(_ROWS * targets.whole.shape[1], np.float32)
         with one_blas_thread():
             for first, rows in blocks:
                 known = score.known(rows)
                 score.check_exact(known, shown)
-                bias = _bias(score, known)
+                bias, largest = _bias(score, known), known.largest_dense
                 for start in range(0, len(known), _ROWS):
                     some = slice(start, start + _ROWS)
-                    _sift(
-                        known[some], bias[some], origin + first + start, targets, taken,
-                        precision, kept,
-                    )  # fmt: skip
+                    numbers, added = known.numbers[some], bias[some]
+                    edges = _edges(
+                        float(known.dense_lengths[some].max()), largest, added, targets, precision
+                    )
+                    panel = _Panel(numbers, added, added.astype(np.float32), origin + first + start)
+                    _sift(panel, edges, targets, taken, precision, room, kept)
 
     return look
 
 
 def _sift(
-    known: Vectors, bias: Gains, first: int, targets: _Targets, taken: Any, precision: Precision,
+    panel: _Panel, edges: _Edges, targets: _Targets, taken: Any, precision: Precision, room: Array,
     kept: Kept,
 ) -> None:  # fmt: skip
     """Multiply some known rows with all targets, and offer what may matter."""
-    edges = _edges(known, bias, targets, precision)
-    rows, shift = precision.taken(known.numbers), np.uint32(precision.shift)
-    panel = _Panel(known.numbers, bias, bias.astype(np.float32), first)
+    rows = precision.taken(panel.whole, room)
     for start in range(0, len(targets.whole), _TARGETS):
         listen()
         products = precision.multiply(taken[start : start + _TARGETS], rows)
-        _settle(products, shift, panel, targets.whole, start, edges, kept)
+        _settle(products, panel, targets.whole, start, edges, kept)
 
 
-def _edges(known: Vectors, bias: Gains, targets: _Targets, precision: Precision) -> _Edges:
-    """How far products may be off, and sums with what is added to them."""
-    columns = targets.whole.shape[1]
-    longest, most = known.longest_dense, float(np.abs(bias).max(initial=0))
+def _edges(
+    longest: float, largest: float, bias: Gains, targets: _Targets, precision: Precision
+) -> _Edges:
+    """How far products may be off, and sums with what is added to them.
+
+    Args:
+        longest: No known vector is longer.
+        largest: None of their numbers is larger.
+        bias: What is added to the products with each.
+        targets: What they are multiplied with.
+        precision: How.
+    """
+    columns, most = targets.whole.shape[1], float(np.abs(bias).max(initial=0))
     reach = longest * float(targets.lengths.max(initial=0.0)) + most
-    product = off(precision, columns, reach, known.largest_dense, targets.largest)
+    product = off(precision, columns, reach, largest, targets.largest)
     loss = precision.loss
     if product == loss == 0.0 and reach < EXACT_IN_SINGLE:
         return _Edges(np.zeros(len(targets.whole)), 0.0, exact=True)
@@ -211,13 +223,7 @@ def _true_scores(observations: Observations, score: InnerProduct, targets: Vecto
 
 @kernel
 def _settle(
-    products: Array,
-    shift: Number,
-    panel: _Panel,
-    shown: Array,
-    start: int,
-    edges: _Edges,
-    kept: Kept,
+    products: Array, panel: _Panel, shown: Array, start: int, edges: _Edges, kept: Kept
 ) -> None:
     """Count rows above the true one and level with it, and keep the best, of each target."""
     for place in range(products.shape[0]):
@@ -228,20 +234,20 @@ def _settle(
         if kept.above[target] < kept.most_above:
             low = _below(kept.true_score[target], slack, loss)
             high = _above(kept.true_score[target], slack, loss)
-        above, level, best = _count(row, shift, panel.added, low, high, lowest)
+        above, level, best = _count(row, panel.added, low, high, lowest)
         kept.above[target] += above
         if level > above and edges.exact:
             here = panel.first <= kept.true_row[target] < panel.first + row.shape[0]
             kept.level[target] += level - above - here
         elif level > above:
-            _compare_near(row, shift, panel, low, high, shown, target, kept)
+            _compare_near(row, panel, low, high, shown, target, kept)
         if best:
-            _keep_near(row, shift, panel, lowest, shown, target, edges, kept)
+            _keep_near(row, panel, lowest, shown, target, edges, kept)
 
 
 @kernel
 def _count(
-    row: Array, shift: Number, added: Array, low: Number, high: Number, lowest: Number
+    row: Array, added: Array, low: Number, high: Number, lowest: Number
 ) -> tuple[Number, Number, Number]:
     """How many scores are above `high`, at least `low`, and at least `lowest`.
 
@@ -249,7 +255,7 @@ def _count(
     """
     above = level = best = np.int32(0)
     for at in range(row.shape[0]):
-        value = _value(row[at], shift) + added[at]
+        value = row[at] + added[at]
         above += np.int32(value > high)
         level += np.int32(value >= low)
         best += np.int32(value >= lowest)
@@ -258,12 +264,12 @@ def _count(
 
 @kernel
 def _compare_near(
-    row: Array, shift: Number, panel: _Panel, low: Number, high: Number, shown: Array, target: int,
+    row: Array, panel: _Panel, low: Number, high: Number, shown: Array, target: int,
     kept: Kept,
 ) -> None:  # fmt: skip
     """Score rows again that may be above the true one, level with it or below."""
     for at in range(row.shape[0]):
-        if low <= _value(row[at], shift) + panel.added[at] <= high:
+        if low <= row[at] + panel.added[at] <= high:
             score = _score(panel, at, shown, target)
             if score > kept.true_score[target]:
                 kept.above[target] += 1
@@ -273,22 +279,16 @@ def _compare_near(
 
 @kernel
 def _keep_near(
-    row: Array, shift: Number, panel: _Panel, lowest: Number, shown: Array, target: int,
+    row: Array, panel: _Panel, lowest: Number, shown: Array, target: int,
     edges: _Edges, kept: Kept,
 ) -> None:  # fmt: skip
     """Score rows again that may be among the best, and keep those that are."""
     for at in range(row.shape[0]):
-        value = _value(row[at], shift) + panel.added[at]
+        value = row[at] + panel.added[at]
         if value >= lowest:
             score = int(value) if edges.exact else _score(panel, at, shown, target)
             keep_best(kept, target, score, panel.first + at)
             lowest = _below(lowest_kept(kept, target), edges.slack[target], edges.loss)
-
-
-@kernel
-def _value(bits: Number, shift: Number) -> Number:
-    """A product in single precision."""
-    return np.uint32(np.uint32(bits) << np.uint32(shift)).view(np.float32)
 
 
 @kernel
