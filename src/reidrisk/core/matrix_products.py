@@ -12,7 +12,6 @@ A library that breaks this rule, since it multiplies in less than it was asked f
 a test of a few milliseconds before its first product is used.
 """
 
-import importlib
 import importlib.util
 import sys
 import time
@@ -24,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.optional import guest
 from reidrisk.errors import InvalidInput
 
 EXACT, EXACT_IN_SINGLE = 2.0**53, 2.0**24
@@ -122,7 +122,7 @@ class Short:
     loss = _SHORT_UNIT
 
     def __init__(self) -> None:
-        self.torch = importlib.import_module("torch")
+        self.torch = guest("torch", "torch")
         self.short = self.torch.empty(0, dtype=self.torch.bfloat16)
         self.found = self.torch.empty(0)
 
