@@ -35,7 +35,7 @@ _EXACT_IN_SHORT = 2.0**8
 # Loading torch takes about three seconds: as long as this many multiplications in single precision.
 _WORTH_LOADING, _WORTH_ASKING = 1 << 38, 1 << 28
 
-Singles = NDArray[np.float32]
+_Singles = NDArray[np.float32]
 
 
 def roundings(count: int) -> float:
@@ -53,7 +53,7 @@ class Precision(Protocol):
     loss: float
     """By what part of itself a product is rounded at the end."""
 
-    def taken(self, numbers: NDArray[Any], room: Singles) -> Any:
+    def taken(self, numbers: NDArray[Any], room: _Singles) -> Any:
         """Vectors as they are multiplied.
 
         Args:
@@ -68,7 +68,7 @@ class Precision(Protocol):
             largest: No number is larger.
         """
 
-    def multiply(self, some: Any, others: Any) -> Singles:
+    def multiply(self, some: Any, others: Any) -> _Singles:
         """The products of some vectors with others, some x others, until the next are made.
 
         Args:
@@ -85,7 +85,7 @@ class Single:
     def __init__(self) -> None:
         self.found = np.empty(0, np.float32)
 
-    def taken(self, numbers: NDArray[Any], room: Singles) -> Singles:
+    def taken(self, numbers: NDArray[Any], room: _Singles) -> _Singles:
         """Vectors in single precision, without a way through double precision.
 
         Args:
@@ -102,7 +102,7 @@ class Single:
         """
         return 0.0 if largest <= EXACT_IN_SINGLE else _UNIT
 
-    def multiply(self, some: Singles, others: Singles) -> Singles:
+    def multiply(self, some: _Singles, others: _Singles) -> _Singles:
         """The products of some vectors with others, some x others, until the next are made.
 
         Args:
@@ -126,7 +126,7 @@ class Short:
         self.short = self.torch.empty(0, dtype=self.torch.bfloat16)
         self.found = self.torch.empty(0)
 
-    def taken(self, numbers: NDArray[Any], room: Singles) -> Any:
+    def taken(self, numbers: NDArray[Any], room: _Singles) -> Any:
         """Vectors in bfloat16.
 
         Args:
@@ -145,7 +145,7 @@ class Short:
         # First to single precision, and then to bfloat16.
         return 0.0 if largest <= _EXACT_IN_SHORT else (1 + _UNIT) * (1 + _SHORT_UNIT) - 1
 
-    def multiply(self, some: Any, others: Any) -> Singles:
+    def multiply(self, some: Any, others: Any) -> _Singles:
         """The products of some vectors with others, some x others, until the next are made.
 
         Args:
@@ -158,11 +158,11 @@ class Short:
             self.found = self.torch.empty(size)
         short = self.short[:size].view(len(some), len(others))
         self.torch.mm(some, others.t(), out=short)
-        found: Singles = self.found[:size].view(short.shape).copy_(short).numpy()
+        found: _Singles = self.found[:size].view(short.shape).copy_(short).numpy()
         return found
 
 
-def _as_singles(numbers: NDArray[Any], room: Singles) -> Singles:
+def _as_singles(numbers: NDArray[Any], room: _Singles) -> _Singles:
     """Numbers in single precision, in the room."""
     single = room.reshape(-1)[: numbers.size].reshape(numbers.shape)
     np.copyto(single, numbers, casting="unsafe")

@@ -32,10 +32,10 @@ from reidrisk.io.shards import BLOCK, GROUP, USER
 from reidrisk.io.tables import AnyPath
 from reidrisk.io.unpacking import Progress, refuse_expansion
 
-GRID = b"reidrisk:grid"
+_GRID = b"reidrisk:grid"
 """The note in Parquet files of whole numbers: how many steps make 1.0, in JSON."""
 
-VECTOR = "vector"
+_VECTOR = "vector"
 """The column of vectors of one slot; those of several have its number behind."""
 
 Array = NDArray[Any]
@@ -219,7 +219,9 @@ def write_vectors(rows: Rows, path: AnyPath, *, users: ArrayLike | None = None) 
     from pyarrow import parquet
 
     codec: VectorCodec = rows.codec  # type: ignore[assignment]
-    names = [VECTOR] if rows.slots == 1 else [f"{VECTOR}_{slot + 1}" for slot in range(rows.slots)]
+    names = (
+        [_VECTOR] if rows.slots == 1 else [f"{_VECTOR}_{slot + 1}" for slot in range(rows.slots)]
+    )
     kind = pa.list_(pa.from_numpy_dtype(codec.dtype), codec.dimensions)
     ids = None if users is None else pa.array(np.asarray(users))
     if ids is not None and len(ids) != rows.users:
@@ -227,7 +229,7 @@ def write_vectors(rows: Rows, path: AnyPath, *, users: ArrayLike | None = None) 
             f"users is the user of each of {rows.users} rows; got {len(ids)}", code="wrong-shape"
         )
     fields = dict.fromkeys(names, kind) | ({} if ids is None else {USER: ids.type})
-    schema = pa.schema(fields, {GRID: json.dumps({"scale": codec.scale}).encode()})
+    schema = pa.schema(fields, {_GRID: json.dumps({"scale": codec.scale}).encode()})
     with written_whole(path, mode=ONLY_ME) as (part,):
         # Numbers of vectors seldom come again: a dictionary would only take time.
         with parquet.ParquetWriter(
@@ -319,7 +321,7 @@ def _survey(path: Path, columns: str | Sequence[str] | None) -> _Survey:
 def _names(path: Path, schema: pa.Schema, said: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns of vectors."""
     if said is None:
-        said = VECTOR if VECTOR in schema.names else [one for one in schema.names if one != USER]
+        said = _VECTOR if _VECTOR in schema.names else [one for one in schema.names if one != USER]
     names = (said,) if isinstance(said, str) else tuple(said)
     for name in names:
         if schema.names.count(name) != 1:
@@ -374,15 +376,15 @@ def _rows(opened: Any, path: Path, names: Sequence[str]) -> list[int]:
 
 def _scale(path: Path, notes: Mapping[bytes, bytes] | None) -> float | None:
     """How many steps make 1.0, if the file says it."""
-    if notes is None or GRID not in notes:
+    if notes is None or _GRID not in notes:
         return None
     try:
-        said = float(json.loads(notes[GRID])["scale"])
+        said = float(json.loads(notes[_GRID])["scale"])
     except (ValueError, TypeError, KeyError, RecursionError):
         said = 0.0
     if not (np.isfinite(said) and said > 0):
         raise InvalidInput(
-            f"{path}: the note {GRID.decode()} is damaged; write the file again",
+            f"{path}: the note {_GRID.decode()} is damaged; write the file again",
             code="damaged-file",
         )
     return said
