@@ -189,7 +189,7 @@ class TokenReading:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorReading:
+class _VectorReading:
     """How rows of vectors are read off batches.
 
     Args:
@@ -254,7 +254,7 @@ def vectors_of_frame(
     kinds = {types[name] for name in names}
     whole_numbers = "array<tinyint>" if grid.bits == _BYTE else "array<smallint>"
     if kinds == {whole_numbers} or (kinds and kinds <= _FLOATS):
-        reading = VectorReading(names, grid, kinds != {whole_numbers})
+        reading = _VectorReading(names, grid, kinds != {whole_numbers})
         return _rows_in_order(frame, reading, user, partitions)
     raise InvalidInput(
         f"{listed(names)} of the DataFrame holds {' and '.join(sorted(kinds)) or 'nothing'}: "
