@@ -71,6 +71,9 @@ from .io.inspect import (
 from .io.parquet_rows import (
     ParquetRows as ParquetRows,
 )
+from .io.parquet_vectors import (
+    ParquetVectors as ParquetVectors,
+)
 from .releases import (
     Averaged as Averaged,
     Cohorts as Cohorts,

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from reidrisk.core import products
 from reidrisk.core.machine import take_cores
-from reidrisk.core.products import EXACT_IN_SINGLE, Vectors, dense_products, list_best
+from reidrisk.core.matrix_products import EXACT_IN_SINGLE
+from reidrisk.core.products import Vectors, dense_products, list_best
 
 
 def vectors(random, rows, columns, *, dense, largest=3):

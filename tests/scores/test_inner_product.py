@@ -16,7 +16,8 @@ from reidrisk.attacks.cosine import cosine_of, with_hubs
 from reidrisk.attacks.latent import latent_scores
 from reidrisk.core import products
 from reidrisk.core.matches import Matches
-from reidrisk.core.products import EXACT, Vectors
+from reidrisk.core.matrix_products import EXACT
+from reidrisk.core.products import Vectors
 from reidrisk.core.rows import Kind
 from reidrisk.scores import InnerProduct
 from reidrisk.scores.inner_product import Hubs, counts_of

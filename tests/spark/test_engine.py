@@ -204,7 +204,7 @@ def batches(users, tokens, size=2):
     ],
 )
 def test_what_is_wrong_with_a_partition(users, tokens, code):
-    reading = frames.Reading(("tokens",), is_list=True, tokens=5)
+    reading = frames.TokenReading(("tokens",), is_list=True, tokens=5)
     with refuses(code):
         list(frames.gathered(reading, batches(users, tokens)))
 

@@ -17,7 +17,7 @@ from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.cosine import both_sides, with_hubs
 from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
 from reidrisk.core.checks import whole_number
-from reidrisk.core.products import one_blas_thread
+from reidrisk.core.matrix_products import one_blas_thread
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.bag_maps import Counting, LatentDimensions, of_length_one, projected, weighted
 from reidrisk.scores.inner_product import COARSE_COSINES, COARSE_STEPS, InnerProduct

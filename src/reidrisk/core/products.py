@@ -1,12 +1,11 @@
 """Inner products of whole-number vectors, block by block: exact in any order of additions.
 
-Vectors hold whole numbers as floats. While the product of two lengths stays below 2**53 (2**24 in
-single precision), every partial sum is a whole number that a float holds exactly, so neither the
-order of additions nor the number of threads changes a score.
+Vectors hold whole numbers, as such or as floats. While the product of two lengths stays below 2**53
+(2**24 in single precision), every partial sum is a whole number that a float holds exactly, so
+neither the order of additions nor the number of threads changes a score.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -15,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.machine import cores
+from reidrisk.core.matrix_products import EXACT_IN_SINGLE, check_single, one_blas_thread
 from reidrisk.core.parallel import Array, kernel, listen, over_queue
-
-EXACT, EXACT_IN_SINGLE = 2.0**53, 2.0**24
-"""Below these, floats of double and of single precision hold every whole number."""
 
 _CELLS_AT_A_TIME = 1 << 22  # products of a block of rows with all others: 32 MiB
 
@@ -32,41 +29,63 @@ class Vectors:
 
     Args:
         sparse: Rows x columns, a `scipy.sparse.csr_matrix` of floats; None if there is none.
-        dense: Rows x columns, floats; perhaps with no columns.
+        numbers: The dense part, rows x columns, of floats or of a type of whole numbers; perhaps
+            with no columns.
     """
 
     sparse: Any
-    dense: Floats
+    numbers: NDArray[Any]
 
     def __len__(self) -> int:
-        return len(self.dense)
+        return len(self.numbers)
 
     def __getitem__(self, rows: slice | NDArray[Any]) -> Self:
         sparse = None if self.sparse is None else self.sparse[rows]
-        return type(self)(sparse, self.dense[rows])
+        return type(self)(sparse, self.numbers[rows])
+
+    @cached_property
+    def dense(self) -> Floats:
+        """The dense part in double precision."""
+        return self.numbers.astype(np.float64, copy=False)
 
     @cached_property
     def single(self) -> NDArray[np.float32]:
         """The dense part in single precision."""
-        return self.dense.astype(np.float32)
+        return self.numbers.astype(np.float32)
 
     @cached_property
+    def dense_lengths(self) -> Floats:
+        """The length of the dense part of each vector."""
+        return np.asarray(np.sqrt(self._squares()))
+
+    @property
     def longest_dense(self) -> float:
         """The length of the longest dense part."""
-        squares = np.einsum("ij,ij->i", self.dense, self.dense)
-        return float(np.sqrt(squares.max(initial=0.0)))
+        return float(self.dense_lengths.max(initial=0.0))
 
     @property
     def longest(self) -> float:
         """The length of the longest vector."""
-        squares = np.einsum("ij,ij->i", self.dense, self.dense)
+        squares = self._squares()
         if self.sparse is not None:
             squares = squares + np.asarray(self.sparse.multiply(self.sparse).sum(axis=1)).ravel()
         return float(np.sqrt(squares.max(initial=0.0)))
 
+    @property
+    def largest_dense(self) -> float:
+        """No number of the dense part is larger, whatever its sign."""
+        numbers = self.numbers
+        return float(max(numbers.max(initial=0), -float(numbers.min(initial=0))))
+
+    def _squares(self) -> Floats:
+        """The sum of squares of each dense part; numbers of 8 bits are not squared as such."""
+        numbers = self.numbers
+        return np.asarray(np.einsum("ij,ij->i", numbers, numbers, dtype=np.float64))
+
     def dots(self, others: "Vectors") -> Whole:
         """The product of each vector with the other beside it, or with the only other."""
-        found = np.einsum("ij,ij->i", self.dense, np.broadcast_to(others.dense, self.dense.shape))
+        beside_dense = np.broadcast_to(others.numbers, self.numbers.shape)
+        found = np.einsum("ij,ij->i", self.numbers, beside_dense, dtype=np.float64)
         if self.sparse is not None:
             beside = others.sparse
             if len(others) != len(self):
@@ -105,22 +124,14 @@ def parts_of(vectors: Vectors) -> tuple[NDArray[np.int64], NDArray[np.int64], Fl
 
 def dense_products(rows: Vectors, others: Vectors) -> NDArray[Any]:
     """Products of the dense parts, rows x others; multiplied in single precision where exact."""
-    if not rows.dense.shape[1]:
+    if not rows.numbers.shape[1]:
         return np.zeros((len(rows), len(others)))
+    check_single()
     if rows.longest_dense * others.longest_dense < EXACT_IN_SINGLE:
         products = rows.single @ others.single.T
         # What sparse parts add may be beyond single precision.
         return products if rows.sparse is None else products.astype(np.float64)
     return rows.dense @ others.dense.T
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit matrix products to one thread each, while several of ours multiply."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415  it comes with scikit-learn
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def rows_together(others: int) -> int:

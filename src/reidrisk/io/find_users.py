@@ -14,15 +14,15 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import column_of
 from reidrisk.io.duplicates import ascend, first_duplicate
 from reidrisk.io.labels import as_text, encode, is_text, label_array
-from reidrisk.io.parquet_rows import ParquetRows
 from reidrisk.io.parquet_survey import WHOLE
+from reidrisk.io.parquet_table import ParquetTable
 from reidrisk.io.provenance import Origin
 
 _PLAIN = re.compile(r"0|-?[1-9]\d{0,18}")
 _SIGNED = range(-(2**63), 2**63)
 
 
-def rows_of_users(known: ParquetRows, users: NDArray[Any]) -> NDArray[np.int64]:
+def rows_of_users(known: ParquetTable, users: NDArray[Any]) -> NDArray[np.int64]:
     """The row of each user, -1 where there is none; refuses known rows that have a user twice.
 
     Args:
@@ -54,7 +54,7 @@ def rows_of_users(known: ParquetRows, users: NDArray[Any]) -> NDArray[np.int64]:
     return truth
 
 
-def _refuse_duplicates(known: ParquetRows, kind: pa.DataType) -> None:
+def _refuse_duplicates(known: ParquetTable, kind: pa.DataType) -> None:
     """Name two rows with one user, wherever they are."""
     if found := first_duplicate(known.over_users, kind):
         first, second = map(known.place, found)

@@ -155,7 +155,7 @@ def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) 
         lowest = tuple(_lowest(opened, path, names, held, every))
         groups = range(opened.metadata.num_row_groups)
         rows = tuple(opened.metadata.row_group(group).num_rows for group in groups)
-    return _Survey(file, rows, names, held, lowest, every, numbers, _users(schema))
+    return _Survey(file, rows, names, held, lowest, every, numbers, kind_of_users(schema))
 
 
 def refuse_difference(one: _Survey, other: _Survey) -> None:
@@ -201,8 +201,12 @@ def _said(numbers: Numbers | None) -> str:
     return f"{numbers.slots} slots and {numbers.tokens} tokens"
 
 
-def _users(schema: pa.Schema) -> str | None:
-    """What the column of users holds: "whole numbers", "text", or a type that is refused."""
+def kind_of_users(schema: pa.Schema) -> str | None:
+    """What the column of users holds: "whole numbers", "text", or a type that is refused.
+
+    Args:
+        schema: Of a file.
+    """
     if USER not in schema.names:
         return None
     kind = schema.field(USER).type

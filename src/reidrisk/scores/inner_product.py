@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from reidrisk.core.matrix_products import EXACT
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.core.products import EXACT, Vectors, list_best
+from reidrisk.core.products import Vectors, list_best
 from reidrisk.core.rows import BagRows, Kind, Rows, counts_in, token_rows, tokens_in
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.protocol import Gains, Unit
@@ -162,9 +163,11 @@ class InnerProduct:
             known: Vectors of known rows.
             shown: Those of anonymous rows.
         """
-        if 2 * known.longest * shown.longest >= EXACT:
+        one, other = known.longest, shown.longest
+        squared = one if isinstance(self.penalty, SquaredLength) else 0.0
+        if one * max(2 * other, squared) >= EXACT:
             raise InvalidInput(
-                f"vectors of length {known.longest:.3g} and {shown.longest:.3g} have products "
+                f"vectors of length {one:.3g} and {other:.3g} have products "
                 f"beyond {EXACT / 2:.3g}, which are not exact; divide all by the same number",
                 code="gain-too-large",
             )
@@ -179,8 +182,13 @@ def sums_of_slots(rows: Any) -> Vectors:
     Args:
         rows: Users x slots x dimensions, of the type of their grid.
     """
-    there = (rows != np.iinfo(rows.dtype).min).any(axis=2, keepdims=True)
-    return Vectors(None, np.where(there, rows, 0).sum(axis=1, dtype=np.float64))
+    gap = np.iinfo(rows.dtype).min
+    # Most often there is none: then vectors of one slot are taken as they are.
+    if gap in rows:
+        there = (rows != gap).any(axis=2, keepdims=True)
+        rows = np.where(there, rows, 0)
+    one = rows.shape[1] == 1
+    return Vectors(None, rows[:, 0] if one else rows.sum(axis=1, dtype=np.float64))
 
 
 def counts_of(rows: Rows | Tokens, tokens: int) -> Any:

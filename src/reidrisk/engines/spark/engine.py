@@ -12,12 +12,13 @@ from typing import Any
 from reidrisk.core.machine import GIB, usable_memory
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Result, Work, unit
 from reidrisk.core.rows import Codec, Rows
+from reidrisk.core.vector_rows import Grid
 from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 from reidrisk.engines.search import Searches
 from reidrisk.engines.spark.blocks import Facts
 from reidrisk.engines.spark.errors import explaining
-from reidrisk.engines.spark.frames import FrameRows, rows_of_frame
+from reidrisk.engines.spark.frames import FrameRows, rows_of_frame, vectors_of_frame
 from reidrisk.engines.spark.jobs import shipped
 from reidrisk.engines.spark.rows import MOST_ROWS, Names, SparkRows, as_sent, cells_made, cells_of
 from reidrisk.errors import InvalidInput, TooLarge
@@ -122,6 +123,21 @@ class SparkEngine(Searches):
         """
         tasks = self.partitions or _TASKS_PER_CORE * self._context.defaultParallelism
         return rows_of_frame(frame, tokens=tokens, user=user, columns=columns, partitions=tasks)
+
+    def vectors_of(
+        self, frame: Any, *, grid: Grid, user: str = "user", columns: str | Sequence[str] = "vector"
+    ) -> FrameRows:
+        """Known vectors of a DataFrame, in the order of users; nobody comes here.
+
+        Args:
+            frame: A Spark DataFrame, one row per user, however cut and shuffled.
+            grid: To which floats are rounded; whole numbers are of this grid already.
+            user: The column of ids, text or whole numbers, each once.
+            columns: The column of vectors, lists of one length, or one such column for each slot.
+                Null where nothing came.
+        """
+        tasks = self.partitions or _TASKS_PER_CORE * self._context.defaultParallelism
+        return vectors_of_frame(frame, grid=grid, user=user, columns=columns, partitions=tasks)
 
     @property
     def _context(self) -> Any:

@@ -6,12 +6,13 @@ duplicate users neighbours. Each partition passes through Python as Arrow batche
 cells; then cells are cut so that units begin where they must.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from operator import or_
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.optional import guest
-from reidrisk.core.rows import MISSING, TokenCodec, Tokens, smallest_type
+from reidrisk.core.rows import MISSING, ArrayCodec, TokenCodec, Tokens, smallest_type
+from reidrisk.core.vector_rows import Grid, VectorCodec
 from reidrisk.engines.spark.blocks import BlockCut, Cell, Facts, cell_of, joined_pieces, piece_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
@@ -36,6 +38,8 @@ NOT_KNOWN = -1
 """Instead of a row number, of a user who is not known."""
 
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = {"array<float>", "array<double>"}
+_BYTE = 8
 _USER = "user"
 _CELL_BYTES = 1 << 22
 _DIGESTED = 1 << 12
@@ -44,7 +48,7 @@ _PACKED = pa.schema(
         "part": pa.int32(),
         "first": pa.int64(),
         "rows": pa.int64(),
-        "slots": pa.int32(),
+        "shape": pa.list_(pa.int32()),
         "complete": pa.bool_(),
         "wrong": pa.string(),
         "code": pa.string(),
@@ -53,8 +57,8 @@ _PACKED = pa.schema(
     }
 )
 _IN_SPARK = (
-    "part int, first bigint, rows bigint, slots int, complete boolean, wrong string, code string, "
-    "cell binary, users binary"
+    "part int, first bigint, rows bigint, shape array<int>, complete boolean, wrong string, "
+    "code string, cell binary, users binary"
 )
 
 
@@ -106,13 +110,32 @@ class FrameRows(SparkRows):
             digests = units.mapPartitionsWithIndex(partial(_digests, size))
             tree = merged_in_tree(digests, _all_digests)
             users = found_in(one(tree, None, f"checksums of {self.users:,} users"))
-        said = self.users, self.slots, self.tokens, sorted(rows.items()), sorted(users.items())
+        kind = self.tokens if isinstance(self.codec, TokenCodec) else repr(self.codec)
+        said = self.users, self.slots, kind, sorted(rows.items()), sorted(users.items())
         return sha256(repr(said))
 
 
+class Reading(Protocol):
+    """How rows are read off batches."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Where rows are."""
+
+    @property
+    def uneven(self) -> str:
+        """What is wrong if rows have not one shape."""
+
+    def rows(self, batch: pa.RecordBatch) -> NDArray[Any]:
+        """The rows of a batch as an array of their own: the batch dies with the next one."""
+
+    def codec(self, shape: Sequence[int], *, complete: bool) -> ArrayCodec:
+        """How rows of a shape are stored."""
+
+
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How rows are read off batches.
+class TokenReading:
+    """How rows of tokens are read off batches.
 
     Args:
         columns: The column of lists, or the columns of slots.
@@ -124,6 +147,14 @@ class Reading:
     is_list: bool
     tokens: int
 
+    @property
+    def uneven(self) -> str:
+        """What is wrong if rows have not as many slots."""
+        return (
+            f"column {self.columns[0]} of the DataFrame holds lists of different lengths; rows are "
+            "compared slot by slot: fill the shorter lists with nulls"
+        )
+
     def rows(self, batch: pa.RecordBatch) -> Tokens:
         """The tokens of a batch as an array of their own: the batch dies with the next one."""
         if not self.is_list:
@@ -131,12 +162,16 @@ class Reading:
         lists = batch.column(self.columns[0])
         sizes = pc.unique(lists.value_lengths())
         if lists.null_count or len(sizes) != 1:
-            raise InvalidInput(_unequal(self.columns[0]), code="unequal-lists")
+            raise InvalidInput(self.uneven, code="unequal-lists")
         if not sizes[0].as_py():
             raise InvalidInput(
                 f"column {self.columns[0]} of the DataFrame holds empty lists", code="empty-lists"
             )
         return self._numbers(lists.flatten()).reshape(len(lists), -1)
+
+    def codec(self, shape: Sequence[int], *, complete: bool) -> ArrayCodec:
+        """How rows of so many slots are stored."""
+        return TokenCodec.of(tuple(shape), self.tokens, complete=complete)
 
     def _numbers(self, values: pa.Array) -> Tokens:
         ends = pc.min_max(values)
@@ -153,6 +188,81 @@ class Reading:
         return np.array(filled.to_numpy(zero_copy_only=False), smallest_type(self.tokens))
 
 
+@dataclass(frozen=True, slots=True)
+class _VectorReading:
+    """How rows of vectors are read off batches.
+
+    Args:
+        columns: A column of vectors for each slot.
+        grid: To which they are rounded.
+        floats: Whether they are floats, not whole numbers of the grid.
+    """
+
+    columns: tuple[str, ...]
+    grid: Grid
+    floats: bool
+
+    @property
+    def uneven(self) -> str:
+        """What is wrong if vectors have not as many numbers."""
+        return (
+            f"{listed(self.columns)} of the DataFrame holds vectors of different lengths; give all "
+            "as many numbers, and null where nothing came"
+        )
+
+    def rows(self, batch: pa.RecordBatch) -> NDArray[Any]:
+        """The vectors of a batch, users x slots x dimensions."""
+        slots = [batch.column(name) for name in self.columns]
+        lengths = [pc.min_max(column.value_lengths()).as_py() for column in slots]
+        ends = {end for each in lengths for end in each.values() if end is not None}
+        if len(ends) > 1:
+            raise InvalidInput(self.uneven, code="unequal-lists")
+        if not ends or not max(ends):
+            raise InvalidInput(
+                f"{listed(self.columns)} of the DataFrame holds no numbers in the vectors of "
+                f"{batch.num_rows} neighbouring users; give each user a vector",
+                code="empty-lists",
+            )
+        gap = self.codec((len(slots), *ends), complete=False).gap
+        rows = np.full((batch.num_rows, len(slots), *ends), gap, self.grid.dtype)
+        for slot, column in enumerate(slots):
+            here = column.is_valid().to_numpy(zero_copy_only=False)
+            flat = column.drop_null().flatten()
+            if flat.null_count:
+                raise InvalidInput(
+                    f"a number of a vector in {listed(self.columns)} of the DataFrame is null; "
+                    "give it a number, or null for the whole vector",
+                    code="missing-number",
+                )
+            numbers = flat.to_numpy(zero_copy_only=False).reshape(-1, *ends)
+            name = f"column {self.columns[slot]} of the DataFrame"
+            rows[here, slot] = self.grid.round(numbers, name) if self.floats else numbers
+        return rows
+
+    def codec(self, shape: Sequence[int], *, complete: bool) -> ArrayCodec:
+        """How vectors of so many slots and dimensions are stored."""
+        return VectorCodec(tuple(shape), self.grid.dtype, complete, self.grid.scale)
+
+
+def vectors_of_frame(
+    frame: Any, *, grid: Grid, user: str, columns: str | Sequence[str], partitions: int
+) -> FrameRows:
+    """Known vectors of a DataFrame, in the order of users."""
+    types = _types(frame, user)
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    _check_columns(frame, names)
+    kinds = {types[name] for name in names}
+    whole_numbers = "array<tinyint>" if grid.bits == _BYTE else "array<smallint>"
+    if kinds == {whole_numbers} or (kinds and kinds <= _FLOATS):
+        reading = _VectorReading(names, grid, kinds != {whole_numbers})
+        return _rows_in_order(frame, reading, user, partitions)
+    raise InvalidInput(
+        f"{listed(names)} of the DataFrame holds {' and '.join(sorted(kinds)) or 'nothing'}: "
+        f"vectors are lists of floats, or of whole numbers of the grid, {whole_numbers}",
+        code="wrong-column-type",
+    )
+
+
 def rows_of_frame(
     frame: Any, *, tokens: int, user: str, columns: str | Sequence[str] | None, partitions: int
 ) -> FrameRows:
@@ -163,6 +273,11 @@ def rows_of_frame(
             f"tokens is the size of the alphabet, at least 1; got {tokens}",
             code="not-a-whole-number",
         )
+    return _rows_in_order(frame, reading, user, partitions)
+
+
+def _rows_in_order(frame: Any, reading: Reading, user: str, partitions: int) -> FrameRows:
+    """Rows that are read off a DataFrame, sorted by user, checked and kept."""
     sql = guest("pyspark.sql.functions", "spark")
     wanted = [sql.col(f"`{user}`").alias(_USER), *(frame[f"`{name}`"] for name in reading.columns)]
     in_order = (
@@ -172,7 +287,7 @@ def rows_of_frame(
     level = guest("pyspark", "spark").StorageLevel.DISK_ONLY
     packed = in_order.mapInArrow(partial(_packed, reading), _IN_SPARK).persist(level)
     context = frame.sparkSession.sparkContext
-    told = packed.select("part", "first", "rows", "slots", "complete", "wrong", "code")
+    told = packed.select("part", "first", "rows", "shape", "complete", "wrong", "code")
     with explaining(context):
         parts = in_group(context, told.collect, what="rows in the order of users")
     facts, starts = _numbered(parts, reading)
@@ -188,29 +303,14 @@ def rows_of_frame(
 
 def reading_of(
     frame: Any, *, tokens: int, user: str, columns: str | Sequence[str] | None
-) -> Reading:
+) -> TokenReading:
     """How the rows of a DataFrame are read, if its schema is one that we read."""
-    types = dict(frame.dtypes)
-    if user not in types:
-        raise InvalidInput(
-            f"the DataFrame has no column {user}; it has {listed(frame.columns)}",
-            code="column-not-found",
-        )
-    if types[user] not in ("string", *_WHOLE_NUMBERS):
-        raise InvalidInput(
-            f"column {user} of the DataFrame holds {types[user]}: users are text or whole numbers",
-            code="wrong-column-type",
-        )
+    types = _types(frame, user)
     others = [name for name in frame.columns if name != user]
     if columns is None:
         columns = "tokens" if "tokens" in others else others
     names = (columns,) if isinstance(columns, str) else tuple(columns)
-    for name in names:
-        if name not in types:
-            raise InvalidInput(
-                f"the DataFrame has no column {name}; it has {listed(frame.columns)}",
-                code="column-not-found",
-            )
+    _check_columns(frame, names)
     is_list = len(names) == 1 and types[names[0]].startswith("array<")
     allowed = [f"array<{number}>" for number in _WHOLE_NUMBERS] if is_list else _WHOLE_NUMBERS
     for name in names:
@@ -224,15 +324,29 @@ def reading_of(
         raise InvalidInput(
             f"the DataFrame has no column of tokens beside {user}", code="column-not-found"
         )
-    return Reading(names, is_list, tokens)
+    return TokenReading(names, is_list, tokens)
 
 
-def _unequal(column: str) -> str:
-    """What is wrong with lists of different lengths."""
-    return (
-        f"column {column} of the DataFrame holds lists of different lengths; rows are compared "
-        "slot by slot: fill the shorter lists with nulls"
-    )
+def _types(frame: Any, user: str) -> dict[str, str]:
+    """The types of columns, if users are of one that we read."""
+    types: dict[str, str] = dict(frame.dtypes)
+    _check_columns(frame, [user])
+    if types[user] not in ("string", *_WHOLE_NUMBERS):
+        raise InvalidInput(
+            f"column {user} of the DataFrame holds {types[user]}: users are text or whole numbers",
+            code="wrong-column-type",
+        )
+    return types
+
+
+def _check_columns(frame: Any, names: Sequence[str]) -> None:
+    """Refuse columns that are not there."""
+    for name in names:
+        if name not in frame.columns:
+            raise InvalidInput(
+                f"the DataFrame has no column {name}; it has {listed(frame.columns)}",
+                code="column-not-found",
+            )
 
 
 def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]]:
@@ -245,18 +359,18 @@ def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]
         raise InvalidInput(
             "the DataFrame holds no rows; there is nobody to search", code="empty-table"
         )
-    slots = {part.slots for part in in_order}
-    if len(slots) > 1:
-        raise InvalidInput(_unequal(reading.columns[0]), code="unequal-lists")
+    shapes = {tuple(part.shape) for part in in_order}
+    if len(shapes) > 1:
+        raise InvalidInput(reading.uneven, code="unequal-lists")
     starts: dict[int, int] = {}
     users = 0
     for part in in_order:
         starts.setdefault(part.part, users)
         users += part.rows
-    (width,) = slots
+    (shape,) = shapes
     complete = all(part.complete for part in in_order)
-    codec = TokenCodec.of((width,), reading.tokens, complete=complete)
-    return Facts(codec, users, users * width), starts
+    codec = reading.codec(shape, complete=complete)
+    return Facts(codec, users, users * math.prod(shape)), starts
 
 
 def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -265,11 +379,13 @@ def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     first = 0
     try:
         for rows, users in gathered(reading, batches):
-            said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None, None
+            shape = list(rows.shape[1:])
+            filled = reading.codec(shape, complete=False).filled(rows)
+            said = part, first, len(rows), shape, filled, None, None
             yield _row(*said, rows.tobytes(), sent(users))
             first += len(rows)
     except InvalidInput as wrong:  # sent as a row: Spark would retry a task that raises
-        yield _row(part, first, 0, 0, True, str(wrong), wrong.code, b"", b"")  # noqa: FBT003
+        yield _row(part, first, 0, [], True, str(wrong), wrong.code, b"", b"")  # noqa: FBT003
 
 
 def _row(*values: Any) -> pa.RecordBatch:
@@ -281,9 +397,9 @@ def _row(*values: Any) -> pa.RecordBatch:
 
 def gathered(
     reading: Reading, batches: Iterator[pa.RecordBatch]
-) -> Iterator[tuple[Tokens, pa.Array]]:
+) -> Iterator[tuple[NDArray[Any], pa.Array]]:
     """Batches put together: rows and their users, a few MiB of rows at a time."""
-    rows: list[Tokens] = []
+    rows: list[NDArray[Any]] = []
     users: list[pa.Array] = []
     last: Any = None
     for batch in batches:
@@ -293,8 +409,8 @@ def gathered(
         _check_users(ids, last)
         last = ids[-1]
         some = reading.rows(batch)
-        if rows and rows[0].shape[1] != some.shape[1]:
-            raise InvalidInput(_unequal(reading.columns[0]), code="unequal-lists")
+        if rows and rows[0].shape[1:] != some.shape[1:]:
+            raise InvalidInput(reading.uneven, code="unequal-lists")
         rows.append(some)
         users.append(pa.concat_arrays([ids, ids[:0]]))  # a copy, as the rows are
         if sum(array.nbytes for array in rows) >= _CELL_BYTES:

@@ -41,7 +41,7 @@ from reidrisk.engines.spark.blocks import (
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import Task, run, unshipped
 from reidrisk.errors import InvalidInput
-from reidrisk.io.parquet_rows import ParquetRows
+from reidrisk.io.parquet_table import ParquetTable
 
 Numbers = NDArray[np.int64]
 
@@ -79,7 +79,7 @@ def as_sent(rows: Rows) -> Any:
     Rows in files are sent by name, and so is any handle that says `travels = True`: it is small
     when pickled, and can be read wherever it arrives.
     """
-    if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
+    if isinstance(rows, ParquetTable) or getattr(rows, "travels", False):
         return rows
     if isinstance(rows, ArrayRows) and isinstance(rows.values, np.memmap):
         return _MappedPart(rows) if rows.values.filename is not None else None
