@@ -19,6 +19,7 @@ from .attacks import (
     FullInformation as FullInformation,
     Hamming as Hamming,
     Latent as Latent,
+    Nearest as Nearest,
     Overlap as Overlap,
     RarityOverlap as RarityOverlap,
     Repetition as Repetition,

@@ -29,6 +29,9 @@ from .learned_pairs import (
     LearnedPairs as LearnedPairs,
     Within as Within,
 )
+from .nearest import (
+    Nearest as Nearest,
+)
 from .nearest_numbers import (
     NearestNumbers as NearestNumbers,
 )

@@ -105,11 +105,16 @@ def standing_out(known: Vectors, shown: Vectors, lead: float = 0.5) -> float:
     winners = rows[:, 0]
     back, back_scores = list_best(known[winners], shown, _NEAREST)
     mutual = back[:, 0] == some
-    return float((mutual & _leads(scores, lead) & _leads(back_scores, lead)).mean())
+    return float((mutual & leads(scores, lead) & leads(back_scores, lead)).mean())
 
 
-def _leads(scores: NDArray[np.int64], least: float) -> NDArray[np.bool_]:
-    """Whether the best score is far ahead of the others."""
+def leads(scores: NDArray[np.int64], least: float) -> NDArray[np.bool_]:
+    """Whether the best score is far ahead of the others.
+
+    Args:
+        scores: The best scores of each row, best first.
+        least: The lead is at least so much of the spread of the others.
+    """
     if scores.shape[1] == 1:
         return np.ones(len(scores), np.bool_)
     lead, spread = scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, -1]

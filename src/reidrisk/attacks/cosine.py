@@ -1,4 +1,4 @@
-"""Attack: the cosine of weighted counts.
+"""Attack: the cosine of weighted counts, or of vectors.
 
 References:
     G. Salton and C. Buckley, Term-weighting approaches in automatic text retrieval, Information
@@ -6,7 +6,7 @@ References:
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, ClassVar
 
@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 from reidrisk.attacks.bag_tables import Tables, standing_out, tables_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.protocol import ALL_ROWS, View, check_needs
+from reidrisk.attacks.vector_tables import (
+    cosines_of_vectors,
+    hubs_of,
+    is_of_vectors,
+    standing_out_of_vectors,
+)
 from reidrisk.core.checks import real_number
 from reidrisk.core.products import Vectors
 from reidrisk.errors import InvalidInput
@@ -49,17 +55,20 @@ held."""
 
 @dataclass(frozen=True, slots=True)
 class Cosine:
-    """Guess the user whose weighted counts point in the nearest direction.
+    """Guess the user whose weighted counts, or whose vector, point in the nearest direction.
 
     What is not given is chosen on the rows themselves, without the truth: the weighting by which
     most anonymous rows have a known row that is clearly nearest, in both directions. Where rows
     tell when items came, it is chosen likewise whether the cosine of that is added, as of `times`.
 
+    Vectors are compared as they are, or less the mean of their table, which is subtracted before
+    they are divided by their lengths or after. Vectors of several slots are averaged.
+
     Args:
         counting: What an item counts for a row: "binary", "count", "log" for `log(1 + count)`,
-            "share" for the square root of its share; None to choose.
+            "share" for the square root of its share; None to choose. Not of vectors.
         rarity: Power of `log(rows / holders)` by which a token is weighted; None to choose among 0,
-            0.5 and 1.
+            0.5 and 1. Not of vectors.
         centred: Whether the mean of each table is subtracted; None to choose.
 
     Example:
@@ -71,18 +80,18 @@ class Cosine:
     """
 
     name: ClassVar[str] = "cosine"
-    knows: ClassVar[str] = "nothing but the two tables, and how often each item came"
+    knows: ClassVar[str] = "nothing but the two tables, and how often each item came, or vectors"
     assumes: ClassVar[str] = (
         "Close to best if people keep the proportions in which they hold items, and items are "
         "independent of each other."
     )
     limits: ClassVar[str] = (
-        "Ignores slots and epochs; times only if a column tells when each item came. Finds nobody "
-        "who shares no item."
+        "Ignores slots and epochs; times only if a column tells when each item came. Of items, it "
+        "finds nobody who shares none. Refuses vectors of length zero, which have no direction."
     )
     cost: ClassVar[str] = (
-        "Two dozen weightings are tried on 1,000 anonymous rows, and three times as many with "
-        "times. The search compares every target with every known row."
+        "Two dozen weightings are tried on 1,000 anonymous rows, three times as many with times, "
+        "and three of vectors. The search compares every target with every known row."
     )
     source: ClassVar[str] = f"Not in {PAPER}: term weighting of Salton and Buckley, 1988."
     likelihood: ClassVar[bool] = False
@@ -107,6 +116,8 @@ class Cosine:
     def fit(self, view: View) -> InnerProduct:
         """The cosine with the weighting that was given or chosen."""
         check_needs(self, view)
+        if is_of_vectors(view):
+            return self._of_vectors(view)
         tables = tables_of(view, self.name)
         items = tables.only(view.times)
         scores = (cosine_of(items, *options) for options in self._options(items))
@@ -115,6 +126,20 @@ class Cosine:
         else:
             score = with_times(scores, tables, view.times)
         return with_hubs(score, tables) if self.corrects_hubs else score
+
+    def _of_vectors(self, view: View) -> InnerProduct:
+        """The cosine of vectors, centred as was given or chosen."""
+        if (self.counting, self.rarity) != (None, None):
+            raise InvalidInput(
+                f"known holds {view.known.kind.value}, and counting and rarity say how tokens are "
+                "weighted; leave both out",
+                code="wrong-kind-of-rows",
+            )
+        scores = cosines_of_vectors(view, self.name, self.centred)
+        score = scores[0]
+        if len(scores) > 1:
+            score = max(scores, key=lambda one: standing_out_of_vectors(view, one, _LEAD))
+        return replace(score, penalty=hubs_of(score, view)) if self.corrects_hubs else score
 
     def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:
         """The weightings to choose from."""

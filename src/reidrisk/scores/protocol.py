@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.observations import MISSING, KnownShape, Observations, Tokens
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
@@ -224,12 +224,12 @@ def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
     return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
 
 
-def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
+def check_kind(name: str, observations: KnownShape, *kinds: Kind) -> None:
     """Refuse rows of another kind than a score takes.
 
     Args:
         name: Name for messages.
-        observations: Known rows, anonymous rows and the truth.
+        observations: Known rows, and what they are compared with; or a view of them.
         *kinds: The kinds that the score rates.
 
     Example:

@@ -29,6 +29,9 @@ _IN_SLOTS = frozenset({"hamming", "overlap", "rarity-overlap"})
 _PAIR = 2e-9
 """Core-seconds for one comparison of two rows by an attack that makes one pass over all pairs."""
 
+_NUMBER = 5e-11
+"""Core-seconds for one more number of the vectors that are compared."""
+
 _MINUTE = 60
 
 _FEWEST = 50
@@ -57,6 +60,7 @@ class _Entry:
 
 
 _BASKETS, _COLUMNS = frozenset({"baskets"}), frozenset({"columns"})
+_VECTORS = frozenset({"vectors"})
 _ITEMS = _BASKETS | {"slots"}
 
 # Cheapest first.
@@ -68,9 +72,12 @@ _PORTFOLIO = (
     _Entry("rarity-overlap", _ITEMS),
     _Entry("repetition", frozenset({"slots"})),
     _Entry("polya", _ITEMS, passes=2, seconds=0.5),
+    _Entry("nearest", _VECTORS),
     _Entry("size-adjusted", _BASKETS, passes=6, seconds=0.5),
     _Entry("times", _BASKETS, passes=8, seconds=0.5),
+    _Entry("cosine", _VECTORS, passes=4, seconds=0.5),
     _Entry("cosine", _ITEMS, passes=6, seconds=1.0),
+    _Entry("cosine-csls", _VECTORS, passes=6, seconds=0.5),
     _Entry("cosine-csls", _ITEMS, passes=12, seconds=1.0),
     _Entry("learned-pairs", _COLUMNS, learns=True, passes=2),
     _Entry("learned-pairs", frozenset({"slots"}), learns=True, passes=2, fewest=_FEWEST),
@@ -120,8 +127,9 @@ def plan(
     """
     attacked = min(targets or source.paired_users, source.paired_users)
     pairs = lengths * source.users * attacked
+    pair = _PAIR + _NUMBER * getattr(source, "dimensions", 0)
     return tuple(
-        _Planned(one.name, one.seconds + one.passes * pairs * _PAIR, one.learns)
+        _Planned(one.name, one.seconds + one.passes * pairs * pair, one.learns)
         for one in _PORTFOLIO
         if _applies(one, source, release, seed) and attacked >= one.fewest
     )
@@ -207,7 +215,7 @@ def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int)
     if one.name == "learned-pairs" and source.people is not None:
         return False  # samples have no order, so no slot is more reliable than another
     if one.name == "gaps":
-        return source.form != "baskets" and source.has_gaps(known, seed)
+        return source.form in {"slots", "columns"} and source.has_gaps(known, seed)
     if one.name == "weighted-hamming":
         return isinstance(shows, ShowsOneOfTop)
     if source.people is not None and not isinstance(shows, ItemSamples):

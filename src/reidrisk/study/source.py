@@ -39,8 +39,9 @@ from reidrisk.study.splits import (
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
-Form: TypeAlias = Literal["slots", "columns", "baskets"]
-"""What a row is: tokens in slots, one in each column of a table, or a basket without an order."""
+Form: TypeAlias = Literal["slots", "columns", "baskets", "vectors"]
+"""What a row is: tokens in slots, one in each column of a table, a basket without an order, or
+vectors."""
 
 MOST_PAIRS = 200_000
 """Users at most of whom both sides are compared for information: more would tell hardly more."""
@@ -318,9 +319,16 @@ class LinkedSource:
     @property
     def form(self) -> Form:
         """What a row of the tables is."""
+        if self.tables.known.kind is Kind.VECTORS:
+            return "vectors"
         if self.tables.bags:
             return "baskets"
         return "columns" if self.tables.by_column else "slots"
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 of rows of another kind."""
+        return getattr(self.tables.known.codec, "dimensions", 0)
 
     @property
     def strangers(self) -> int:
