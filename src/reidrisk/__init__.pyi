@@ -71,11 +71,16 @@ from .io.parquet_rows import (
     ParquetRows as ParquetRows,
 )
 from .releases import (
+    Averaged as Averaged,
     Cohorts as Cohorts,
     GaussianNoise as GaussianNoise,
     Generalised as Generalised,
     ItemSamples as ItemSamples,
+    LaplaceNoise as LaplaceNoise,
+    Microaggregated as Microaggregated,
     MinimumUsers as MinimumUsers,
+    Projected as Projected,
+    Quantised as Quantised,
     RandomisedResponse as RandomisedResponse,
     TopicsApi as TopicsApi,
     popularity as popularity,

@@ -70,7 +70,11 @@ class Noisy:
     def drawn(self, people, start, stop, *, site, seed, again=0):
         centres = self.centres(people, start, stop)
         noise = [
-            draw(self.noise, (1, self.draws(self.releases), centres.shape[1]), [seed, site, again, one])
+            draw(
+                self.noise,
+                (1, self.draws(self.releases), centres.shape[1]),
+                [seed, site, again, one],
+            )
             for one in people.ids[start:stop]
         ]
         shape = len(centres), self.releases, centres.shape[1]

@@ -51,6 +51,11 @@ class KnownShape:
         return token_rows(self.known).set_size
 
     @property
+    def dimensions(self) -> int | None:
+        """Numbers of a vector; None for rows of another kind."""
+        return getattr(self.known.codec, "dimensions", None)
+
+    @property
     def complete(self) -> bool:
         """Whether it is certain that no place of a known row of tokens is free."""
         return token_rows(self.known).complete

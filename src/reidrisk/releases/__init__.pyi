@@ -4,6 +4,9 @@ from ._observe import (
     repeat as repeat,
     reveal as reveal,
 )
+from .averaged import (
+    Averaged as Averaged,
+)
 from .cohorts import (
     Cohorts as Cohorts,
 )
@@ -22,6 +25,12 @@ from .generalised import (
 from .item_samples import (
     ItemSamples as ItemSamples,
 )
+from .laplace_noise import (
+    LaplaceNoise as LaplaceNoise,
+)
+from .microaggregated import (
+    Microaggregated as Microaggregated,
+)
 from .minimum_users import (
     MinimumUsers as MinimumUsers,
 )
@@ -29,6 +38,9 @@ from .parameters import (
     Parameter as Parameter,
     parameter as parameter,
     parameters_of as parameters_of,
+)
+from .projected import (
+    Projected as Projected,
 )
 from .protocol import (
     AddsNoise as AddsNoise,
@@ -46,6 +58,9 @@ from .protocol import (
     ShowsVectors as ShowsVectors,
     Surveys as Surveys,
     prepared as prepared,
+)
+from .quantised import (
+    Quantised as Quantised,
 )
 from .randomised_response import (
     RandomisedResponse as RandomisedResponse,

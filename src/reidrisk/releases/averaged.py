@@ -13,7 +13,7 @@ from reidrisk.people.protocol import People
 from reidrisk.people.vectors import with_vectors
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.protocol import Floats
-from reidrisk.releases.vectors import VectorRelease
+from reidrisk.releases.vectors import OWN, VectorRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Averaged(VectorRelease):
     Example:
         >>> people = rr.data.VectorPeople([[1, 0], [0, 1], [1, 1]], ["ann", "bob"], [0, 2, 3])
         >>> rr.Averaged(1).drawn(people, 0, 2, site=2, seed=7).tolist()
-        []
+        [[[1.0, 0.0]], [[1.0, 1.0]]]
     """
 
     name: ClassVar[str] = "averaged"
@@ -57,6 +57,14 @@ class Averaged(VectorRelease):
         """One for each release."""
         return self.releases
 
+    def largest(self, people: People) -> float:
+        """The largest number of anybody's vectors."""
+        return OWN.largest(people)
+
+    def typical(self, people: People) -> float:
+        """That of everybody's vectors."""
+        return OWN.typical(people)
+
     def drawn(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
     ) -> Floats:
@@ -71,9 +79,7 @@ class Averaged(VectorRelease):
 
 
 @kernel
-def _average(
-    starts: NDArray[np.int64], vectors: Floats, coins: Floats, means: Floats
-) -> None:
+def _average(starts: NDArray[np.int64], vectors: Floats, coins: Floats, means: Floats) -> None:
     """Write the mean of vectors of each user and slot that are drawn without replacement."""
     for user in range(means.shape[0]):
         size = starts[user + 1] - starts[user]

@@ -24,6 +24,7 @@ from reidrisk.releases.guarantees import k_anonymity
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.profiles import Items, of_everybody
 from reidrisk.releases.protocol import Crowd, Floats, Tokens
+from reidrisk.releases.surveys import places_of
 
 BITS = 32
 """Bits of a hash: users who agree in all of them count as equally similar."""
@@ -130,15 +131,7 @@ class _CohortsOf:
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
     ) -> TokenRows:
         """The cohorts of users `start` to `stop`: users x 1."""
-        wanted = people.ids[start:stop]
-        # An id that was not surveyed may lie behind the last one; it is refused below.
-        place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
-        if (self.ids[place] != wanted).any():
-            raise InvalidInput(
-                "some of these people were not there when cohorts were made; make them of "
-                "everybody",
-                code="unknown-people",
-            )
+        place = places_of(self.ids, people.ids[start:stop], "cohorts")
         return TokenRows.checked(self.cohorts[place][:, None], tokens=self.count, complete=True)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:

@@ -1,12 +1,11 @@
 """Release: Gaussian noise on a vector of each user."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from reidrisk.core.randomness import uniforms
-from reidrisk.estimates.estimate import Bound
+from reidrisk.estimates.estimate import Bound, Estimate
 from reidrisk.people.protocol import People
 from reidrisk.releases.noise import Known, NoiseRelease, inside
 from reidrisk.releases.parameters import parameter
@@ -82,11 +81,22 @@ class GaussianNoise(NoiseRelease):
 
     def typical(self, people: People) -> float:
         """That of the longest vectors with their noise."""
-        return float(np.hypot(self.clip / np.sqrt(self.width(people)), self.scale))
+        return math.hypot(self.clip / math.sqrt(self.width(people)), self.scale)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """None yet."""
-        return ()
+        """The cone bound, and what is promised of the vectors before noise."""
+        from reidrisk.theory.vectors import upper_from_cone  # noqa: PLC0415  few need it
+
+        # The mean of all draws tells as much as they do, and has less noise.
+        mu = self.clip / self.scale * math.sqrt(self.draws(slots))
+        value = upper_from_cone(people.users, self.width(people), mu)
+        sentence = (
+            f"Gaussian noise on vectors within {mu:.4g} standard deviations of the middle, that of "
+            "the mean of all draws: for any attacker, whatever else is known, if each user is as "
+            "likely to be the one as any other."
+        )
+        own = Bound("Gaussian noise in a ball", "upper", Estimate.computed(value), sentence)
+        return (own, *super(GaussianNoise, self).promises(people, 1))
 
     def _noise(self, ids: Any, draws: int, dimensions: int, *, purpose: str, seed: int) -> Floats:
         from scipy.special import ndtri  # noqa: PLC0415  heavy, and few need it

@@ -8,12 +8,13 @@ import numpy as np
 
 from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.estimate import Bound
+from reidrisk.estimates.estimate import Bound, Estimate
 from reidrisk.people.protocol import People
-from reidrisk.releases.guarantees import distance_privacy, local_privacy
+from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.noise import Known, NoiseRelease, inside
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.protocol import AnyRelease, Crowd, Floats, Noise
+from reidrisk.releases.vectors import UNKNOWN
 
 Norm = Literal["l1", "l2"]
 
@@ -47,7 +48,7 @@ class LaplaceNoise(NoiseRelease):
         >>> people = rr.data.VectorPeople([[1.0, 0.0], [0.0, 1.0]], ["ann", "bob"])
         >>> release = rr.LaplaceNoise(scale=0.1, clip=1.0, norm="l2")
         >>> release.drawn(people, 0, 2, site=2, seed=7).round(2).tolist()
-        []
+        [[[1.0, -0.03]], [[-0.07, 1.17]]]
     """
 
     name: ClassVar[str] = "laplace-noise"
@@ -101,17 +102,14 @@ class LaplaceNoise(NoiseRelease):
         return math.hypot(self.clip / math.sqrt(dimensions), noise)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """Bounds from how fast the density falls with the distance; none for unknown dimensions."""
-        dimensions = getattr(people, "dimensions", None)
-        if dimensions is None:
-            return ()
-        dimensions, draws = self.width(people), self.draws(slots)
+        """From how fast the density falls, and what is promised of the vectors before noise."""
+        numbers, draws = self.width(people), self.draws(slots)
         radius = self.clip / self.scale
         if self.norm == "l2":
-            return distance_privacy(radius, people.users, dimensions, draws)
-        # No vector is longer in l1 than this many times its length in l2.
-        epsilon = 2 * math.sqrt(dimensions) * radius * draws
-        return local_privacy(epsilon, people.users)
+            own = _ball(radius, numbers, people.users, draws)
+        else:  # no vector is longer in l1 than this many times its length in l2
+            own = local_privacy(2 * math.sqrt(numbers) * radius * draws, people.users)
+        return (*own, *super(LaplaceNoise, self).promises(people, 1))
 
     def _noise(self, ids: Any, draws: int, dimensions: int, *, purpose: str, seed: int) -> Floats:
         coordinates = self.norm == "l1"
@@ -123,6 +121,29 @@ class LaplaceNoise(NoiseRelease):
     def _deviations(self, dimensions: int) -> float:
         """Standard deviation of the noise of a coordinate, in scales."""
         return math.sqrt(2 if self.norm == "l1" else dimensions + 1)
+
+
+def _ball(radius: float, dimensions: int, users: int, draws: int) -> tuple[Bound, ...]:
+    """The bound from l2-Laplace noise on vectors within a ball.
+
+    Args:
+        radius: Of the ball, in scales of the noise.
+        dimensions: Numbers of a vector.
+        users: Number of users that an attacker chooses among.
+        draws: Independent draws of noise on one vector.
+    """
+    from reidrisk.theory.vectors import upper_from_l2_laplace  # noqa: PLC0415  few need it
+
+    # The density of several draws is at most `exp(draws radius)` times that around the middle of
+    # the ball. That is the bound for infinitely many dimensions; for one draw there is a finer one.
+    numbers = dimensions if draws == 1 else UNKNOWN
+    value = upper_from_l2_laplace(users, numbers, radius * draws)
+    sentence = (
+        f"Laplace noise of the length of vectors within {radius:.4g} scales of the middle, drawn "
+        f"{draws:,} times: for any attacker, whatever else is known, if each user is as likely to "
+        "be the one as any other."
+    )
+    return (Bound("Laplace noise in a ball", "upper", Estimate.computed(value), sentence),)
 
 
 def _by_coordinates(coins: Floats) -> Floats:

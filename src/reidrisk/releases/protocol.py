@@ -478,6 +478,8 @@ class Noise:
 class ShowsVectors(Protocol):
     """A release that shows vectors of people who have vectors, and can be one of another.
 
+    Once it is prepared, `drawn` gives the vectors before they are rounded, as in `AddsNoise`.
+
     Example:
         >>> isinstance(rr.GaussianNoise(scale=0.1, clip=1.0), rr.releases.ShowsVectors)
         True
@@ -486,14 +488,6 @@ class ShowsVectors(Protocol):
     @property
     def fixed(self) -> bool:
         """Whether it shows the same of a user at every site, each time."""
-        ...
-
-    def slots(self, people: People) -> int:
-        """Number of slots of what a site is shown of these people.
-
-        Args:
-            people: The people whom the release shows.
-        """
         ...
 
     def width(self, people: Any) -> int:
@@ -519,21 +513,6 @@ class ShowsVectors(Protocol):
 
         Args:
             people: The people, or a part of them.
-        """
-        ...
-
-    def drawn(
-        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Floats:
-        """Vectors before they are rounded to a grid: users x slots x dimensions.
-
-        Args:
-            people: The people whom the release shows.
-            start: The first row.
-            stop: The row after the last.
-            site: Number of the site, from 1.
-            seed: Seed of the draws.
-            again: Number of the repetition; 0 is what the site was shown.
         """
         ...
 
@@ -586,7 +565,7 @@ class AddsNoise(Protocol):
 
 
 WANTED = {
-    ShowsVectors: "show vectors (width, drawn)",
+    ShowsVectors: "show vectors (width, largest, typical)",
     AddsNoise: "say what noise it adds to a vector of each user (noise, centres, drawn)",
     SaysGaps: "say where gaps come from (gaps)",
     ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",

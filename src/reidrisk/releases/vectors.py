@@ -12,6 +12,9 @@ from reidrisk.people.protocol import People
 from reidrisk.people.vectors import whole_of, with_vectors
 from reidrisk.releases.protocol import AnyRelease, Crowd, Floats, ShowsVectors, name_of
 
+UNKNOWN = 10**9
+"""Dimensions that count as infinitely many in bounds, none of which falls with dimensions."""
+
 
 class VectorRelease:
     """A release of vectors: what it draws is rounded to a grid that no draw can change.
@@ -32,12 +35,7 @@ class VectorRelease:
 
     def codec(self, people: People) -> VectorCodec:
         """Vectors of whole numbers, and their grid."""
-        width = self.width(with_vectors(people, name_of(self)))
-        most = self.largest(people)  # type: ignore[attr-defined]
-        grid = Grid(1.0)
-        grid = replace(grid, scale=grid.most / most) if most else grid
-        shape = self.slots(people), width
-        return VectorCodec(shape, grid.dtype, complete=True, scale=grid.scale)
+        return codec_of_vectors(self, people)
 
     def always_shows(self, people: People) -> bool:
         """Everybody has a vector."""
@@ -60,6 +58,21 @@ class VectorRelease:
         return tuple(replace(one, assumes=one.assumes + note) for one in of.promises(people, slots))
 
 
+def codec_of_vectors(release: Any, people: People) -> VectorCodec:
+    """Vectors of 16 bits on a grid that ends at the largest number of a release.
+
+    Args:
+        release: It.
+        people: The people whom it shows.
+    """
+    with_vectors(people, name_of(release))
+    grid, most = Grid(1.0), release.largest(people)
+    # Vectors of nothing but zeros are the same on any grid.
+    grid = replace(grid, scale=grid.most / most) if most else grid
+    shape = release.slots(people), release.width(people)
+    return VectorCodec(shape, grid.dtype, complete=True, scale=grid.scale)
+
+
 class _OwnVectors:
     """The mean of each user's own vectors, at every site."""
 
@@ -70,8 +83,8 @@ class _OwnVectors:
         return 1
 
     def width(self, people: Any) -> int:
-        """Those of people's vectors."""
-        return with_vectors(people, "a release of vectors").dimensions
+        """Those of people's vectors; if nobody knows them, so many that more change no bound."""
+        return getattr(people, "dimensions", None) or UNKNOWN
 
     def largest(self, people: People) -> float:
         """The largest number of anybody's vectors."""
@@ -90,7 +103,7 @@ class _OwnVectors:
         return ()
 
 
-_OWN = _OwnVectors()
+OWN = _OwnVectors()
 
 
 def inner(release: Any) -> Any:
@@ -100,7 +113,7 @@ def inner(release: Any) -> Any:
         release: It; `of` is the other release, if there is one.
     """
     of = getattr(release, "of", None)
-    return _OWN if of is None else of
+    return OWN if of is None else of
 
 
 def check_inner(of: AnyRelease | None, name: str, *, fixed: bool = False) -> None:

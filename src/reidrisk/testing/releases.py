@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.io.assembly import make_profiles
 from reidrisk.people.protocol import Cells, People
 from reidrisk.people.subset import Subset
+from reidrisk.people.vectors import VectorPeople, has_vectors, with_vectors
 from reidrisk.releases import (
+    AddsNoise,
     AnyRelease,
     Exact,
     ExactRows,
@@ -19,12 +22,13 @@ from reidrisk.releases import (
     Release,
     Reveals,
     SaysGaps,
+    ShowsVectors,
     Surveys,
     observe,
     parameters_of,
     prepared,
 )
-from reidrisk.releases.protocol import alphabet
+from reidrisk.releases.protocol import alphabet, codec_of
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.bounds.promises import CountedPeople
 from reidrisk.scores import GRID
@@ -34,6 +38,9 @@ USERS, TOKENS, EPOCHS = 12, 6, 2
 REPEATS, PAIRS = 600, 4
 _MOST_SQUARES = 60.0
 """Of a chi-square statistic per user: far beyond chance for the few outcomes of small worlds."""
+
+_SIGNS = 2
+"""Numbers of a vector whose signs are compared between sites."""
 
 Rows = NDArray[np.integer[Any]]
 
@@ -45,6 +52,7 @@ class _Turned:
         self.people, self.ids = people, people.ids[::-1]
         self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
         self.complete, self.labels = people.complete, getattr(people, "labels", None)
+        self.dimensions = getattr(people, "dimensions", None)
 
     def cells(self, start: int, stop: int) -> Cells:
         """Those of the people, in this order."""
@@ -60,6 +68,11 @@ class _Turned:
         """Those of the people, in this order."""
         rows = self._rows(start, stop)
         return np.concatenate([self.people.top_sets(row, row + 1, **how) for row in rows])
+
+    def means(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Those of the people, in this order."""
+        people = with_vectors(self.people, "this")
+        return np.concatenate([people.means(row, row + 1) for row in self._rows(start, stop)])
 
     def _rows(self, start: int, stop: int) -> list[int]:
         return list(range(self.users - 1 - start, self.users - 1 - stop, -1))
@@ -78,7 +91,8 @@ def check_release(release: AnyRelease, people: People | None = None, *, seed: in
     Args:
         release: The one to check.
         people: Small people whom it can show. If not given, 12 users with 6 tokens in 2 epochs,
-            once all there and once away at times.
+            once all there and once away at times; or, for a release that `ShowsVectors`, 12 users
+            with vectors.
         seed: Of the draws.
 
     Raises:
@@ -91,7 +105,8 @@ def check_release(release: AnyRelease, people: People | None = None, *, seed: in
     name = getattr(release, "name", None)
     _keeps(isinstance(name, str) and name == name.lower(), "a name in lower case")
     parameters_of(release)
-    for world in small_worlds() if people is None else (people,):
+    usual = vector_worlds() if isinstance(release, ShowsVectors) else small_worlds()
+    for world in usual if people is None else (people,):
         shows = prepared(release, world)
         if isinstance(release, Surveys):
             _check_survey(release, shows, world, seed)
@@ -117,6 +132,18 @@ def small_worlds() -> tuple[People, ...]:
     return everyone, away
 
 
+def vector_worlds() -> tuple[People, ...]:
+    """A dozen people with a vector each, and a dozen with several."""
+    random = np.random.default_rng(7)
+    sizes = random.integers(1, 4, USERS)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    ids = random.permutation(1000)[:USERS]
+    return (
+        VectorPeople(random.standard_normal((USERS, TOKENS)), ids),
+        VectorPeople(random.standard_normal((starts[-1], TOKENS)), ids, starts),
+    )
+
+
 def _check_survey(release: Surveys, shows: Release, people: People, seed: int) -> None:
     """Surveyed again, and in another order, a release shows each user the same."""
     _keeps(not isinstance(shows, Surveys), "that one survey is enough")
@@ -130,12 +157,13 @@ def _check_survey(release: Surveys, shows: Release, people: People, seed: int) -
 
 
 def _check_rows(release: Release, people: People, seed: int) -> None:
-    slots, tokens = release.slots(people), alphabet(release, people)
+    slots = release.slots(people)
     _keeps(isinstance(slots, int) and slots >= 1, "a whole number of slots, at least 1")
     rows = _show(release, people, seed=seed)
-    _keeps(rows.shape == (people.users, slots), "a row of slots for each user")
-    _keeps(np.issubdtype(rows.dtype, np.integer), "tokens that are whole numbers")
-    _keeps(bool(((rows >= -1) & (rows < tokens)).all()), "tokens of its alphabet, or -1")
+    _keeps(rows.shape[:2] == (people.users, slots), "a row of slots for each user")
+    _keeps(np.issubdtype(rows.dtype, np.integer), "whole numbers")
+    check = _check_vectors if has_vectors(people) else _check_tokens
+    check(release, people, rows, seed)
     _keeps(_same(rows, _show(release, people, seed=seed)), "the same rows each time")
     alone = [
         np.asarray(release.show(people, user, user + 1, site=2, seed=seed))
@@ -147,6 +175,35 @@ def _check_rows(release: Release, people: People, seed: int) -> None:
     _keeps(_same(rows[some], _show(release, few, seed=seed)), "that company changes nothing")
     seen = observe(release, people, targets=min(5, people.users), seed=seed)
     _keeps(_same(seen.anonymous, rows[seen.truth]), "that observing shows what showing shows")
+
+
+def _check_tokens(release: Release, people: People, rows: Rows, seed: int) -> None:
+    tokens = alphabet(release, people)
+    _keeps(rows.ndim == 2, "a token in each slot")
+    _keeps(bool(((rows >= -1) & (rows < tokens)).all()), "tokens of its alphabet, or -1")
+
+
+def _check_vectors(release: Release, people: People, rows: Rows, seed: int) -> None:
+    """The grid belongs to the release, and holds what is drawn."""
+    shows: Any = release
+    codec: Any = codec_of(release, people)
+    _keeps(codec.kind is Kind.VECTORS, "to say that it shows vectors (codec)")
+    _keeps(rows.shape[1:] == codec.shape and rows.dtype == codec.dtype, "vectors as it says")
+    some = Subset.of(people, np.arange(1, people.users, 2))
+    for again, crowd in ((1, people), (0, some)):
+        found: Any = release.show(crowd, 0, crowd.users, site=1, seed=seed, again=again)
+        _keeps(found.codec == codec, "one grid for all sites and people")
+    if isinstance(release, ShowsVectors):
+        drawn = shows.drawn(people, 0, people.users, site=2, seed=seed)
+        _keeps(drawn.shape == rows.shape, "to draw as many vectors as it shows")
+        off = np.abs(rows / codec.scale - drawn).max()
+        _keeps(not hasattr(shows, "noise") or off <= 1 / codec.scale, "to show what it draws")
+    if isinstance(release, AddsNoise):
+        centres = release.centres(people, 0, people.users)
+        _keeps(centres.shape == (people.users, rows.shape[2]), "a centre for each user")
+        again_ = release.centres(some, 0, some.users)
+        _keeps(bool((again_ == centres[1::2]).all()), "that company changes no centre")
+        _keeps(1 <= release.draws(rows.shape[1]) <= rows.shape[1], "draws, at most one a slot")
 
 
 def _check_promises(release: Release, people: People, seed: int) -> None:
@@ -163,7 +220,8 @@ def _check_promises(release: Release, people: People, seed: int) -> None:
 
 def _check_bounds(release: Release, people: People, slots: int, seed: int) -> None:
     # As the bound asks it: with how many people there are, and none of them to look at.
-    bounds = release.promises(CountedPeople(people.users, people.complete), slots)
+    crowd = CountedPeople(people.users, people.complete, getattr(people, "dimensions", None))
+    bounds = release.promises(crowd, slots)
     _keeps(isinstance(bounds, tuple), "a tuple of bounds")
     if not bounds:
         return
@@ -186,6 +244,16 @@ def _check_bounds(release: Release, people: People, slots: int, seed: int) -> No
 
 def _check_attacked(release: Release, people: People, seed: int) -> None:
     """Learn from half of the repeats who shows what, and name users in the other half."""
+    attack = _nearest_credit if has_vectors(people) else _learned_credit
+    credit = attack(release, people, seed)
+    # Five standard errors, so that an attacker who was lucky breaks no promise.
+    sure = credit.mean() - 5 * credit.std() / np.sqrt(credit.size)
+    for bound in release.promises(people, release.slots(people)):
+        _keeps(bound.estimate.high >= sure, f"{bound.name} to hold for these people")
+
+
+def _learned_credit(release: Release, people: People, seed: int) -> NDArray[np.float64]:
+    """Of an attacker who counts who shows what."""
     codes = _repeated(release, people, site=2, seed=seed)
     half = REPEATS // 2
     shape = (people.users, int(codes.max()) + 1)
@@ -193,11 +261,20 @@ def _check_attacked(release: Release, people: People, seed: int) -> None:
     users = np.repeat(np.arange(people.users), half)
     np.add.at(counts, (users, codes[:, :half].ravel()), 1)
     best = counts == counts.max(axis=0)
-    credit = (best / best.sum(axis=0))[users, codes[:, half:].ravel()]
-    # Five standard errors, so that an attacker who was lucky breaks no promise.
-    sure = credit.mean() - 5 * credit.std() / np.sqrt(credit.size)
-    for bound in release.promises(people, release.slots(people)):
-        _keeps(bound.estimate.high >= sure, f"{bound.name} to hold for these people")
+    return np.asarray((best / best.sum(axis=0))[users, codes[:, half:].ravel()])
+
+
+def _nearest_credit(release: Release, people: People, seed: int) -> NDArray[np.float64]:
+    """Of an attacker who knows the mean of what each user shows, over half of the repeats."""
+    rows = _shown_again(release, people, site=2, seed=seed).sum(axis=2, dtype=np.float64)
+    half = REPEATS // 2
+    means = rows[:, :half].mean(axis=1)
+    others = rows[:, half:].reshape(-1, rows.shape[2])
+    distances = np.square(others[:, None] - means).sum(axis=2)
+    # What is equal but for rounding is a tie.
+    best = distances <= distances.min(axis=1, keepdims=True) * (1 + 1e-9) + 1e-9
+    users = np.repeat(np.arange(people.users), REPEATS - half)
+    return np.asarray(best[np.arange(len(users)), users] / best.sum(axis=1))
 
 
 def _check_sites(release: Release, people: People, seed: int) -> None:
@@ -219,16 +296,24 @@ def _check_sites(release: Release, people: People, seed: int) -> None:
 
 def _repeated(release: Release, people: People, *, site: int, seed: int) -> NDArray[np.int64]:
     """What a site might have been shown, users x repeats, each different row a number."""
-    rows = np.stack(
+    rows = _shown_again(release, people, site=site, seed=seed)
+    if rows.ndim > 3:  # vectors; hardly two are equal, so only signs are compared
+        few = rows[:, :, 0, :_SIGNS]
+        rows = few > np.median(few, axis=1, keepdims=True)
+    flat = rows.reshape(-1, rows.shape[2])
+    _, codes = np.unique(flat, axis=0, return_inverse=True)
+    return codes.reshape(rows.shape[:2])
+
+
+def _shown_again(release: Release, people: People, *, site: int, seed: int) -> Rows:
+    """What a site might have been shown: users x repeats x slots, perhaps x dimensions."""
+    return np.stack(
         [
             np.asarray(release.show(people, 0, people.users, site=site, seed=seed, again=again))
             for again in range(REPEATS)
         ],
         axis=1,
     )
-    flat = rows.reshape(-1, rows.shape[2])
-    _, codes = np.unique(flat, axis=0, return_inverse=True)
-    return codes.reshape(rows.shape[:2])
 
 
 def _check_capabilities(release: Release, people: People, seed: int) -> None:
@@ -249,13 +334,13 @@ def _check_capabilities(release: Release, people: People, seed: int) -> None:
 
 def _check_words(release: Release, people: People) -> None:
     """What utility is computed from."""
-    slots, tokens = release.slots(people), alphabet(release, people)
+    slots = release.slots(people)
     if isinstance(release, KnowsWhoIsThere):
         there = np.asarray(release.there(people, 0, people.users))
         _keeps(there.shape == (people.users, slots) and there.dtype == bool,
                "to say for each user and slot who is there")  # fmt: skip
     if isinstance(release, Recodes) and (recoded := release.recoded) is not None:
-        allowed = (recoded >= -1) & (recoded < tokens)
+        allowed = (recoded >= -1) & (recoded < alphabet(release, people))
         _keeps(len(recoded) == people.tokens and bool(allowed.all()),
                "for each token of people one of its alphabet, or -1")  # fmt: skip
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from reidrisk.core.products import one_blas_thread
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
 from reidrisk.risk.bounds.fitted_laws import fitted_laws
 from reidrisk.risk.bounds.noisy_vectors import Floats, NoisyVectors
@@ -68,9 +69,11 @@ def bound(setting: Setting) -> Bound | None:
     """
     if setting.seed is None or not setting.noisy_vectors:
         return None
-    found = [
-        _envelope(part, seed=setting.seed, level=setting.level) for part in setting.noisy_vectors
-    ]
+    with one_blas_thread():  # matrices are small, and more threads would wait for each other
+        found = [
+            _envelope(part, seed=setting.seed, level=setting.level)
+            for part in setting.noisy_vectors
+        ]
     best = max(found, key=lambda one: one.high)
     sentence = f"For {ABOUT.holds_for}: by a law fitted to the vectors and their noise."
     return Bound(ABOUT.figure, ABOUT.side, best, sentence)

@@ -9,10 +9,13 @@ from reidrisk.attacks.full_information import FullInformation
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
+from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.people.subset import Subset
 from reidrisk.releases._observe import reveal
 from reidrisk.releases.protocol import Reveals, asked
 from reidrisk.risk._posterior import beliefs
+from reidrisk.risk.bounds.noisy_vectors import Floats
+from reidrisk.risk.bounds.posterior_of_vectors import largest_posteriors
 from reidrisk.risk.bounds.protocol import (
     ANYONE,
     AS_IT_SAYS,
@@ -28,14 +31,15 @@ from reidrisk.risk.eligibility import among, assessed_of
 ABOUT = ThreatModel(
     figures=("full information",),
     side="upper",
-    knows=FullInformation.knows,
+    knows=(f"{FullInformation.knows}; or the vector that a release adds noise to"),
     needs=("release", "people", "seed"),
     assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
     bounds=f"{RANDOM_USER} {WHICHEVER}",
     holds_for=f"{ANYONE}, whatever else is known",
     limits=(
         "Measured on targets, so it holds with the confidence of its interval. Left out where "
-        "sites depend on each other, or where chances do not follow from secrets of each user. "
+        "sites depend on each other, or where chances do not follow from secrets of each user. Of "
+        "noisy vectors, fewer targets are compared where there are more users and dimensions. "
         f"{NOT_COVERED}"
     ),
     cost=(
@@ -54,16 +58,11 @@ def bound(setting: Setting) -> Bound | None:
     """
     if not setting.independent_sites:
         return None  # an attacker who has seen another site knows more than the secrets
-    revealed = _revealed(setting)
-    if revealed is None:
+    posteriors = _of_vectors(setting) if setting.noisy_vectors else _of_secrets(setting)
+    if posteriors is None:
         return None
-    release = asked(setting.release, Reveals, "full information")
-    score, engine = release.likelihood(revealed.tokens), setting.engine
-    found = [
-        # The likelihood is exact, so on average the best guess is as good as its posterior.
-        mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
-        for part in _denominators(setting, revealed.prefix(setting.slots))
-    ]
+    # The likelihood is exact, so on average the best guess is as good as its posterior.
+    found = [mean_of_numbers(one, level=setting.level) for one in posteriors]
     larger = max(found, key=lambda one: one.high)  # an upper bound is judged by its upper end
     best = Estimate(
         larger.value,
@@ -80,6 +79,35 @@ def bound(setting: Setting) -> Bound | None:
     )
     sentence = f"For {ABOUT.holds_for}, gaps included.{which}"
     return Bound(ABOUT.figure, ABOUT.side, best, sentence)
+
+
+def _of_secrets(setting: Setting) -> list[Floats] | None:
+    """For each denominator the posterior of the best guess, by the likelihood of the secrets."""
+    revealed = _revealed(setting)
+    if revealed is None:
+        return None
+    release = asked(setting.release, Reveals, "full information")
+    score, engine = release.likelihood(revealed.tokens), setting.engine
+    parts = _denominators(setting, revealed.prefix(setting.slots))
+    return [beliefs(part, score, engine)[0] for part in parts]
+
+
+def _of_vectors(setting: Setting) -> list[Floats] | None:
+    """The same for noise on vectors: all targets among all, and those of traced users among them.
+
+    None where there are too many users to compare enough targets with.
+    """
+    if setting.seed is None:
+        return None
+    everybody, *some = setting.noisy_vectors
+    truth = setting.short.truth
+    refuse_repeats("targets", truth)  # intervals are of independent people
+    numbers = [(everybody, truth)]
+    if some:
+        known = truth[assessed_of(setting.short)]
+        numbers += [(some[0], setting.traced.numbers(known))] if len(known) else []
+    found = [largest_posteriors(part, who, seed=setting.seed) for part, who in numbers]
+    return [one for one in found if one is not None] if found[0] is not None else None
 
 
 def _revealed(setting: Setting) -> Observations | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reidrisk.people.protocol import People
 from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
-from reidrisk.releases.protocol import AddsNoise, Noise
+from reidrisk.releases.protocol import AddsNoise, Noise, ShowsVectors
 from reidrisk.risk.eligibility import UserSubset
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -177,6 +177,19 @@ class NoisyVectors:
             nearest = everyone[nearness.argmax(axis=1)]
             found[start : start + size] = np.sqrt(((some - nearest) ** 2).sum(axis=1))
         return found
+
+
+def noise_behind(release: object) -> AddsNoise | None:
+    """The release that adds noise of a known law: itself, or what it is a function of; else None.
+
+    Whatever bounds attackers who see what is drawn bounds those who see a function of it.
+
+    Args:
+        release: Any release, or nothing.
+    """
+    if isinstance(release, AddsNoise):
+        return release
+    return noise_behind(getattr(release, "of", None)) if isinstance(release, ShowsVectors) else None
 
 
 def _centre_of_ball(points: Floats) -> Floats:

@@ -12,7 +12,12 @@ from reidrisk.estimates import Bound
 from reidrisk.risk.bounds.protocol import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, Setting, ThreatModel
 
 ABOUT = ThreatModel(
-    figures=("local privacy", "promised k-anonymity"),
+    figures=(
+        "local privacy",
+        "promised k-anonymity",
+        "Gaussian noise in a ball",
+        "Laplace noise in a ball",
+    ),
     side="upper",
     knows="anything, including what other sites were shown of the known users",
     needs=("release",),
@@ -36,6 +41,8 @@ class CountedPeople:
 
     users: int
     complete: bool
+    dimensions: int | None = None
+    """Numbers of a vector that people have; None if they have tokens."""
 
 
 def bound(setting: Setting) -> tuple[Bound, ...] | None:
@@ -62,7 +69,9 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
             return promised
         return tuple(replace(one, side="estimate") for one in promised)
     # At least one, since a promise divides by the number of users.
-    crowd = CountedPeople(max(traced, 1), setting.people.complete)
+    people = setting.people
+    dimensions = getattr(people, "dimensions", None)
+    crowd = CountedPeople(max(traced, 1), people.complete, dimensions)
     promised = release.promises(crowd, setting.slots)
     if everyone:
         return promised

@@ -15,9 +15,9 @@ from reidrisk.estimates.estimate import Side
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
 from reidrisk.releases._observe import ANONYMOUS
-from reidrisk.releases.protocol import AddsNoise, Exact, Release, alphabet
+from reidrisk.releases.protocol import Exact, Release, alphabet
 from reidrisk.risk.arguments import SearchEngine
-from reidrisk.risk.bounds.noisy_vectors import NoisyVectors
+from reidrisk.risk.bounds.noisy_vectors import NoisyVectors, noise_behind
 from reidrisk.risk.eligibility import UserSubset, something_shown
 from reidrisk.theory.numerics import exact_sum
 
@@ -199,14 +199,14 @@ class Setting:
         None either if sites depend on each other, or if some target is shown nothing: what is said
         of all targets then bounds no figure that leaves some out.
         """
-        people, release = self.people, self.release
-        if people is None or not isinstance(release, AddsNoise) or not self.independent_sites:
+        people, noisy = self.people, noise_behind(self.release)
+        if people is None or noisy is None or not self.independent_sites:
             return ()
-        if people.users != self.seen.users or not 0 < release.noise.scale < np.inf:
+        if people.users != self.seen.users or not 0 < noisy.noise.scale < np.inf:
             return ()
         if not something_shown(self.short).all():
             return ()
-        return NoisyVectors.parts(release, people, self.slots, self.traced)
+        return NoisyVectors.parts(noisy, people, self.slots, self.traced)
 
     @cached_property
     def world(self) -> _SmallWorld | None:

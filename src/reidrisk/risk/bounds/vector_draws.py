@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from reidrisk.core.randomness import uniforms
 from reidrisk.releases.protocol import Noise

@@ -12,6 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.information.records import Bits
 from reidrisk.people.subset import Subset
 from reidrisk.releases.protocol import Reveals
+from reidrisk.risk.bounds.noisy_vectors import noise_behind
 from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
 from reidrisk.study.settings import named
 
@@ -51,6 +52,9 @@ def check(study: "Study", source: "Source | None") -> None:
     for name in study.bounds:
         risk.bounds.bound_named(name)
     if not study.full_information:
+        return
+    if noise_behind(study.release) is not None:
+        need_people(study, source, "full_information")
         return
     release = release_that(study, Reveals, "full_information")
     need_people(study, source, "full_information")
@@ -99,7 +103,8 @@ def setting_of(
 
 def _found(context: "Context", parts: Part, names: tuple[str, ...]) -> Part:
     # Only this bound needs it, and for it everybody's secrets must be made.
-    revealed = context.revealed if names == (FULL,) else None
+    secrets = names == (FULL,) and noise_behind(context.shows) is None
+    revealed = context.revealed if secrets else None
     setting = setting_of(
         context, revealed=revealed, shared_bits=_shared_bits(parts, context.headline)
     )

@@ -194,10 +194,11 @@ def _own_bounds(parts: Part) -> list[Bound]:
 
 def _bounds(context: "Context") -> Iterable[Bound]:
     """What bounds attackers; what takes a search only where the study asks for it of its own."""
-    revealed = _revealed(context) if context.study.full_information else None
+    wanted = context.study.full_information
+    revealed = _revealed(context) if wanted else None
     setting = setting_of(context, revealed=revealed)
-    every = risk.bounds.BOUNDS
-    names = [name for name in every if name != FULL or revealed is not None]
+    found = revealed is not None or (wanted and bool(setting.noisy_vectors))
+    names = [name for name in risk.bounds.BOUNDS if name != FULL or found]
     return risk.bounds.bounds_in(setting, names)
 
 

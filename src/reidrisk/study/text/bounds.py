@@ -136,7 +136,7 @@ def covers(bound: Bound, attack: str) -> bool:
     return own is None or uses_of(own()) == ONE_ROW
 
 
-_EVERYONE = frozenset({"everyone at once"})
+_EVERYONE = frozenset({"everyone at once", "noise, everyone at once"})
 
 
 def _kind(bound: Bound, least: float) -> str:
