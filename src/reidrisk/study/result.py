@@ -21,6 +21,7 @@ from reidrisk.information.records import Bits, Independence
 from reidrisk.risk.records import Assignment
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
+from reidrisk.study.analyses.noise_levels import NoiseLevel
 from reidrisk.study.analyses.per_user import UserRisk
 from reidrisk.study.analyses.releases import Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
@@ -47,6 +48,7 @@ __all__ = [
     "Leans",
     "Learned",
     "LearningCurve",
+    "NoiseLevel",
     "OpenSet",
     "Reckoned",
     "Refusal",
@@ -62,7 +64,7 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments")
+ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments", "noise_levels")
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -133,6 +135,7 @@ class Result:
         doubts: Named reasons not to trust a low figure, found when the study ran.
         strongest: The strongest attack of those tried, by what attackers were given.
         assignments: Attackers who name everybody at once, and nobody twice.
+        noise_levels: What noise of several scales buys.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -188,6 +191,7 @@ class Result:
     doubts: tuple[Doubt, ...] = ()
     strongest: tuple[Strongest, ...] = ()
     assignments: tuple[Assignment, ...] = ()
+    noise_levels: tuple[NoiseLevel, ...] = ()
 
     @property
     def unit(self) -> str:

@@ -18,6 +18,7 @@ from reidrisk.study.analyses.bounds import BoundSettings
 from reidrisk.study.analyses.crowds import CrowdSettings
 from reidrisk.study.analyses.information import InformationSettings
 from reidrisk.study.analyses.models import ModelSettings
+from reidrisk.study.analyses.noise_levels import NoiseLevelSettings
 from reidrisk.study.analyses.per_user import PerUserSettings
 from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
 from reidrisk.study.analyses.releases import ReleaseSettings
@@ -66,6 +67,7 @@ class _CommonSettings:
 # in this order.
 @dataclass(frozen=True, kw_only=True)
 class Study(
+    NoiseLevelSettings,
     AssignmentSettings,
     SweepSettings,
     ReleaseSettings,
@@ -107,6 +109,8 @@ class Study(
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
         everyone: Whether attackers also name everybody at once, and nobody twice.
+        noise_levels: Scales of the noise that the release adds to vectors: for each of them, and
+            for the study's own, what attacks find, what is possible and what is ruled out.
         analyses: Analyses of others.
 
     Example:
