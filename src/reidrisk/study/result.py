@@ -205,7 +205,7 @@ class Result:
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
             *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
-            *compared, *self.assignments,
+            *compared, *self.assignments, *self.noise_levels,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))

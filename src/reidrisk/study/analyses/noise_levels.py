@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from reidrisk import risk, theory
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.ranges import Amount, Share
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate
@@ -42,7 +43,7 @@ class NoiseLevelSettings:
             for the study's own, what attacks find, what is possible and what is ruled out.
     """
 
-    noise_levels: tuple[float, ...] = ()
+    noise_levels: tuple[float, ...] = field(default=(), metadata={IF_SET: True})
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def assumptions(study: "Study", _source: "Source") -> Iterator[str]:
     """What an epsilon promises."""
     if study.noise_levels:
         yield (
-            f"Epsilon is that of local differential privacy: by how much what is shown may tell two "
+            f"Epsilon is that of local differential privacy: by how much what is shown tells two "
             "people apart, whatever their vectors, once clipped; for Gaussian noise by the exact "
             f"curve, with delta = {DELTA:g}."
         )

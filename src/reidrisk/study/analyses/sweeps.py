@@ -105,8 +105,8 @@ def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:
     for setting, risks in settings.items():
         # A setting that was spared one of the attacks may look safer than it is.
         if {risk.attack for risk in own} <= {risk.attack for risk in risks}:
-            changed = [changed(result, name, value) for name, value in setting]
-            yield Remedy(listed(changed), max(risk.high for risk in risks))
+            changes = [changed(result, name, value) for name, value in setting]
+            yield Remedy(listed(changes), max(risk.high for risk in risks))
 
 
 def changed(result: "Result", name: str, value: Any) -> str:
