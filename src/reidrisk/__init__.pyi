@@ -25,6 +25,7 @@ from .attacks import (
     Repetition as Repetition,
     SelfTrained as SelfTrained,
     Stacked as Stacked,
+    TwoCovariance as TwoCovariance,
     TypeAware as TypeAware,
     Unshared as Unshared,
     WeightedHamming as WeightedHamming,

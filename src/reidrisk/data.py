@@ -22,6 +22,8 @@ from reidrisk.io.linked import Linked, read_linked, read_observations
 from reidrisk.io.people_files import PeopleFiles, open_profiles
 from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
+from reidrisk.io.vector_people import read_vectors
+from reidrisk.learning.item_embedding import ItemEmbedding, embed_items
 from reidrisk.people.interests import Information, Interests
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.people.protocol import Cells, People
@@ -35,6 +37,7 @@ __all__ = [
     "Epochs",
     "Information",
     "Interests",
+    "ItemEmbedding",
     "Layout",
     "Linked",
     "People",
@@ -48,6 +51,7 @@ __all__ = [
     "TokenDistances",
     "TopicTree",
     "VectorPeople",
+    "embed_items",
     "fit_population",
     "make_profiles",
     "open_profiles",
@@ -62,6 +66,7 @@ __all__ = [
     "read_tfrecord_profiles",
     "read_token_weights",
     "read_topic_tree",
+    "read_vectors",
     "sequence_information",
     "synthetic_topics",
     "write_observations",

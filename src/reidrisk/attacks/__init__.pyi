@@ -85,6 +85,9 @@ from .times import (
 from .token_table import (
     TokenTable as TokenTable,
 )
+from .two_covariance import (
+    TwoCovariance as TwoCovariance,
+)
 from .type_aware import (
     LatentTypes as LatentTypes,
     TypeAware as TypeAware,

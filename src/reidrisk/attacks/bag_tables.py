@@ -67,14 +67,23 @@ def tables_of(view: View, name: str) -> Tables:
         name: The attack, for messages.
     """
     if isinstance(view.known, Elsewhere):
-        raise InvalidInput(
-            f"{name} compares all rows with each other in memory, and the known rows are on a "
-            "cluster; leave it out, or link tables in memory",
-            code="rows-elsewhere",
-        )
+        raise rows_elsewhere(name)
     known = token_rows(view.known)
     held = known.codec.held(known, 0, known.users)
     return Tables(*(_in_order(counts_of(rows, known.tokens)) for rows in (held, view.anonymous)))
+
+
+def rows_elsewhere(name: str) -> InvalidInput:
+    """The refusal of known rows that are on a cluster.
+
+    Args:
+        name: The attack, for messages.
+    """
+    return InvalidInput(
+        f"{name} compares all rows with each other in memory, and the known rows are on a "
+        "cluster; leave it out, or link tables in memory",
+        code="rows-elsewhere",
+    )
 
 
 def _in_order(counts: Any) -> Any:

@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.compared_baskets import Baskets
 from reidrisk.attacks.compared_columns import Columns
+from reidrisk.attacks.compared_vectors import ComparedVectors
 from reidrisk.attacks.protocol import View
+from reidrisk.attacks.vector_tables import check_alike, is_of_vectors
 from reidrisk.core.observations import Observations
+from reidrisk.core.rows import token_rows
+from reidrisk.errors import InvalidInput
 from reidrisk.learning.stacking import Guesses, ListedView, Pairs
 from reidrisk.scores.pair_table import STEPS, PairTable, contents
 
@@ -17,7 +21,7 @@ _LARGEST = 2.0**38  # of a score, in units: far above log odds, and within 64 bi
 
 
 class Comparable(Protocol):
-    """Two tables whose rows can be compared by several scores: tables of counts, or of columns.
+    """Two tables whose rows can be compared by several scores: of counts, columns or vectors.
 
     Attributes:
         ordered: Whether it matters in which slot a token stands.
@@ -36,8 +40,8 @@ class Comparable(Protocol):
         ...
 
     @property
-    def tokens(self) -> int:
-        """Size of the alphabet."""
+    def tokens(self) -> int | None:
+        """Size of the alphabet; None of vectors."""
         ...
 
     def only(self, known: NDArray[np.int64], shown: NDArray[np.int64]) -> Self:
@@ -54,6 +58,14 @@ class Comparable(Protocol):
 
         Args:
             others: Tables of other people.
+        """
+        ...
+
+    def learned(self, labels: NDArray[np.int64]) -> Self:
+        """The same tables, compared also by what pairs teach; the same if that is nothing.
+
+        Args:
+            labels: The known row of each anonymous row whose pair is known; -1 of others.
         """
         ...
 
@@ -77,7 +89,27 @@ def comparable(view: View, name: str) -> Comparable:
         view: Known and anonymous rows.
         name: The attack, for messages.
     """
+    if is_of_vectors(view):
+        return ComparedVectors.of(view, name)
     return Columns.of(view, name) if view.columns else Baskets.of(view, name)
+
+
+def check_panel(panel: Observations, view: View, name: str) -> None:
+    """Refuse a panel of another alphabet, or of vectors of another shape.
+
+    Args:
+        panel: People of whom both rows are known.
+        view: Known and anonymous rows.
+        name: The attack, for messages.
+    """
+    if is_of_vectors(view):
+        check_alike(panel, view, name)
+    elif token_rows(panel.known).tokens != view.tokens:
+        raise InvalidInput(
+            f"the panel has {panel.tokens} tokens, and the rows to be compared {view.tokens}; "
+            "give a panel of rows of the same alphabet",
+            code="alphabet-mismatch",
+        )
 
 
 class Distinct(NamedTuple):
@@ -123,11 +155,27 @@ class Distinct(NamedTuple):
         found[sorted(doubtful)] = -1
         return found
 
-    def table(self, pairs: Pairs, scores: NDArray[np.float64]) -> PairTable:
-        """The scores of pairs as whole numbers."""
-        starts = np.searchsorted(pairs.targets, np.arange(len(self.shown) + 1))
+    def learned(self, labels: NDArray[np.int64]) -> "Distinct":
+        """The same rows, compared also by what pairs teach.
+
+        Args:
+            labels: The known row of each anonymous row whose pair is known; -1 of others.
+        """
+        return self._replace(tables=self.tables.learned(labels))
+
+    def table(
+        self, targets: NDArray[np.int64], rows: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> PairTable:
+        """The scores of pairs as whole numbers.
+
+        Args:
+            targets: The anonymous row of each pair, ascending.
+            rows: The known row of each pair, ascending for each anonymous row.
+            scores: The score of each pair.
+        """
+        starts = np.searchsorted(targets, np.arange(len(self.shown) + 1))
         whole = np.rint(np.clip(scores, -_LARGEST, _LARGEST) * STEPS).astype(np.int64)
         return PairTable(
-            self.known, self.shown, starts, pairs.rows, whole, self.tables.tokens,
+            self.known, self.shown, starts, rows, whole, self.tables.tokens,
             ordered=self.tables.ordered,
         )  # fmt: skip

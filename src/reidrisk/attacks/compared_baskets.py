@@ -82,6 +82,15 @@ class Baskets:
         """
         return replace(self, counted=others.counted)
 
+    def learned(self, labels: Whole) -> "Baskets":
+        """The same tables: their scores learn nothing from pairs.
+
+        Args:
+            labels: The known row of each anonymous row whose pair is known; -1 of others.
+        """
+        del labels
+        return self
+
     def compare(self) -> tuple[Pairs, list[ListedView]]:
         """Pairs that are listed by some score, with their features, and the scores."""
         tables = Tables(self.known, self.shown)

@@ -64,17 +64,22 @@ class SelfTrained:
         tables = Distinct.of(comparable(view, self.name))
         pairs, views = tables.tables.compare()
         guesses = tables.tables.guess(views)
-        scores = pairs.corrected[:, guesses.view].astype(np.float64)
         if guesses.right >= _FEWEST_LABELS:
-            scores = _learned(pairs, guesses.rows)
-        return tables.table(pairs, scores)
+            return _learned(tables, pairs, guesses.rows)
+        scores = pairs.corrected[:, guesses.view].astype(np.float64)
+        return tables.table(pairs.targets, pairs.rows, scores)
 
 
-def _learned(pairs: Pairs, guesses: NDArray[np.int64]) -> NDArray[np.float64]:
+def _learned(tables: Distinct, pairs: Pairs, guesses: NDArray[np.int64]) -> PairTable:
     """Scores learned from guesses; no guess teaches the model that judges it."""
     half = np.random.default_rng(1).permutation(len(guesses)) % 2
-    scores = np.zeros(len(pairs.targets))
+    parts = []
     for one in (0, 1):
-        mine = half[pairs.targets] == one
-        scores[mine] = combine(pairs, np.where(half == one, -1, guesses))[mine]
-    return scores
+        labels = np.where(half == one, -1, guesses)
+        taught = tables.learned(labels)
+        mine = pairs if taught.tables is tables.tables else taught.tables.compare()[0]
+        own = half[mine.targets] == one
+        parts.append((mine.targets[own], mine.rows[own], combine(mine, labels)[own]))
+    targets, rows, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.lexsort((rows, targets))
+    return tables.table(targets[order], rows[order], scores[order])

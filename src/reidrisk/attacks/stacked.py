@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.combined_scores import Distinct, comparable
+from reidrisk.attacks.combined_scores import Distinct, check_panel, comparable
 from reidrisk.attacks.protocol import ALL_ROWS, View, panel_of
 from reidrisk.core.observations import Observations
-from reidrisk.core.rows import token_rows
-from reidrisk.errors import InvalidInput
 from reidrisk.learning.stacking import combine
 from reidrisk.scores.pair_table import PairTable
 
@@ -80,18 +78,17 @@ class Stacked:
     def fit(self, view: View) -> PairTable:
         """The scores of all pairs that are listed."""
         panel, both = panel_of(self, view), comparable(view, self.name)
-        if token_rows(panel.known).tokens != both.tokens:
-            raise InvalidInput(
-                f"the panel has {panel.tokens} tokens, and the rows to be compared {both.tokens}; "
-                "give a panel of rows of the same alphabet",
-                code="alphabet-mismatch",
-            )
+        check_panel(panel, view, self.name)
         tables = Distinct.of(both)
-        pairs, _ = tables.tables.compare()
-        labels, lessons = tables.labels(panel), pairs
-        if (labels >= 0).sum() < _FEWEST_LABELS:  # other people than these: learn among them
-            known = View.of(panel, labels=view.labels, times=view.times, columns=view.columns)
-            others = Distinct.of(comparable(known, self.name).alike(both))
-            lessons, _ = others.tables.compare()
-            labels = others.labels(panel)
-        return tables.table(pairs, combine(pairs, labels, lessons))
+        labels = tables.labels(panel)
+        if (labels >= 0).sum() >= _FEWEST_LABELS:
+            pairs, _ = tables.learned(labels).tables.compare()
+            return tables.table(pairs.targets, pairs.rows, combine(pairs, labels))
+        # Other people than these: learn among them.
+        known = View.of(panel, labels=view.labels, times=view.times, columns=view.columns)
+        others = Distinct.of(comparable(known, self.name).alike(both))
+        labels = others.labels(panel)
+        others = others.learned(labels)
+        lessons, _ = others.tables.compare()
+        pairs, _ = tables.tables.alike(others.tables).compare()
+        return tables.table(pairs.targets, pairs.rows, combine(pairs, labels, lessons))

@@ -4,19 +4,20 @@ Known rows may be in memory, on disk or on a cluster: they are passed over block
 added up are whole numbers, so that neither blocks nor the order of rows change a sum.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.bag_tables import leads
+from reidrisk.attacks.bag_tables import leads, rows_elsewhere
 from reidrisk.attacks.protocol import View
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Work, over_here, over_rows
+from reidrisk.core.observations import KnownShape, Observations
 from reidrisk.core.products import Vectors, list_best
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.two_covariances import Sides
 from reidrisk.scores.inner_product import (
     COARSE_COSINES,
     COARSE_STEPS,
@@ -56,6 +57,77 @@ def check_vectors(view: View, name: str) -> None:
     check_kind(name, view, Kind.VECTORS)
 
 
+def pairs_of_panel(panel: Observations, view: View, name: str) -> Sides:
+    """The vectors of a panel, averaged over slots; of people of whom something came on both sides.
+
+    They are sorted by what they hold, so that the order of the panel changes nothing.
+
+    Args:
+        panel: People of whom both sides are known.
+        view: What they are to teach about: as many slots are taken of the panel.
+        name: The attack, for messages.
+    """
+    check_alike(panel, view, name)
+    panel = panel.prefix(view.slots)
+    sides = [VectorMap()(side).dense for side in (panel.true_rows, panel.anonymous)]
+    there = sides[0].any(axis=1) & sides[1].any(axis=1)
+    both = np.hstack([side[there] for side in sides])
+    return Sides(*np.hsplit(both[np.argsort(_as_bytes(both), kind="stable")], 2))
+
+
+def check_alike(panel: Observations, view: View, name: str) -> None:
+    """Refuse a panel of vectors of another grid, or of fewer slots.
+
+    Args:
+        panel: People of whom both sides are known.
+        view: Known and anonymous rows.
+        name: The attack, for messages.
+    """
+    mine, theirs = view.known.codec, panel.known.codec
+    alike = [
+        (one.kind, getattr(one, "dimensions", 0), getattr(one, "scale", 0), one.dtype)
+        for one in (mine, theirs)
+    ]
+    if alike[0] != alike[1] or panel.slots < view.slots:
+        raise InvalidInput(
+            f"the panel of {name} holds {_shape(panel)}, and the rows {_shape(view)}; give a panel "
+            "of vectors of the same grid, of as many slots at least",
+            code="panel-mismatch",
+        )
+
+
+def _shape(rows: KnownShape) -> str:
+    """The kind and shape of rows, in words."""
+    known = rows.known
+    if known.kind is not Kind.VECTORS:
+        return str(known.kind.value)
+    codec: Any = known.codec
+    return (
+        f"{known.slots} slots of {codec.dimensions} numbers of the type {codec.dtype}, "
+        f"{codec.scale:g} steps for 1.0"
+    )
+
+
+def sorted_vectors(view: View, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The vectors of both tables, sorted by content: the fit must not depend on the order of rows.
+
+    Args:
+        view: Known and anonymous rows.
+        name: The attack, for messages.
+    """
+    if isinstance(view.known, Elsewhere):
+        raise rows_elsewhere(name)
+    sides = (view.known.block(0, view.known.users), np.asarray(view.anonymous))
+    known, shown = (side[np.argsort(_as_bytes(side), kind="stable")] for side in sides)
+    return known, shown
+
+
+def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """Each row as one item, which is compared byte by byte."""
+    flat = np.ascontiguousarray(rows).reshape(len(rows), -1)
+    return flat.view(np.dtype((np.void, flat.shape[1] * flat.itemsize)))[:, 0]
+
+
 class _Sums(NamedTuple):
     """What is added up over rows.
 
@@ -70,20 +142,7 @@ class _Sums(NamedTuple):
     zero: float
 
 
-@dataclass(frozen=True, eq=False)
-class Means:
-    """The means of both tables.
-
-    Attributes:
-        known: Of known rows; None if it is not subtracted.
-        shown: Of anonymous rows, likewise.
-    """
-
-    known: Floats | None
-    shown: Floats | None
-
-
-def means_of(view: View, name: str, *, unit: bool) -> Means:
+def means_of(view: View, name: str, *, unit: bool) -> Sides:
     """The means of the vectors of both tables; refuses vectors of length zero.
 
     Args:
@@ -104,7 +163,7 @@ def means_of(view: View, name: str, *, unit: bool) -> Means:
                 code="zero-vector",
             )
         means.append(found.total / max(found.rows, 1) / each.steps)
-    return Means(*means)
+    return Sides(*means)
 
 
 def _sums(blocks: Blocks, *, each: VectorMap) -> _Sums:
@@ -143,16 +202,13 @@ def cosines_of_vectors(view: View, name: str, centred: bool | None) -> list[Inne
         scores += [_cosine(raw, unit_first=False)]
         scores += [_cosine(means_of(view, name, unit=True), unit_first=True)]
     if not centred:
-        scores += [_cosine(Means(None, None), unit_first=False)]
+        scores += [_cosine((None, None), unit_first=False)]
     return scores
 
 
-def _cosine(means: Means, *, unit_first: bool) -> InnerProduct:
+def _cosine(means: tuple[Floats | None, Floats | None], *, unit_first: bool) -> InnerProduct:
     """The cosine of vectors less these means."""
-    known, shown = (
-        VectorMap(COARSE_STEPS, unit_first, mean, unit_last=True)
-        for mean in (means.known, means.shown)
-    )
+    known, shown = (VectorMap(COARSE_STEPS, unit_first, mean, unit_last=True) for mean in means)
     return InnerProduct(known, shown, None, COARSE_COSINES)
 
 

@@ -135,6 +135,8 @@ def link(
       user, tokens          lists, with an entry for each slot, empty where nothing was seen (in
                             .csv text such as 3;;7); lists of unequal length are baskets
       --columns age,zip     a row for each person: a slot for each of these columns
+      --vector embedding    a vector for each person: lists of numbers in one column; or
+      --vectors 'v*'        a number in each of several; or .npz files of ids and vectors
 
     A column that has another name in ANONYMOUS is written name=other; quotes stand around a name
     with a comma or = in it.
@@ -151,6 +153,7 @@ def link(
       reidrisk link a.csv b.csv --known-user rec_id --anonymous-user id \
         --user-pattern "rec-([0-9]+)" --columns given_name="First name",surname=last
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
+      reidrisk link known.parquet anonymous.parquet --user id --vector embedding -o run/
     """  # fmt: skip
     from reidrisk.io.paired_columns import two_layouts
     from reidrisk.study._link import link_study, release_keys
@@ -173,7 +176,7 @@ def _taken(path: str, linked: "Linked", layout: "Layout") -> str:
     """Which columns are taken for users and items, where nobody said so and files do not."""
     from reidrisk.io.site_tables import site_columns
 
-    if layout.columns or linked.ids is None:
+    if layout.columns or linked.vectors or linked.ids is None:
         return ""
     names = site_columns(path, layout, {})
     user, item = names["user"], names.get("tokens", names.get("token"))
@@ -201,9 +204,13 @@ def _untimed(path: str, linked: "Linked", layout: "Layout") -> str:
 
 def _kept_apart(linked: "Linked") -> str:
     """Who is in one table only, and what rows are taken for."""
+    from reidrisk.core.vector_rows import VectorRows
     from reidrisk.io.epochs import describe_epochs
 
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
+    if isinstance(linked.known, VectorRows):
+        each = f"vectors of {linked.known.dimensions:,} numbers"
+        rows = each if linked.slots == 1 else f"{rows} with {each}"
     named = linked.slot_names and not linked.by_column
     epochs = describe_epochs(linked.slot_names) if named else ""
     alone = (

@@ -326,7 +326,14 @@ _PAIRED = {
     "time": "The column of when each item came, which attackers then compare as well; likewise.",
     "columns": "Columns that describe a person: age,postcode. With =, the name in ANONYMOUS: "
     'given_name="First name",surname=last.',
+    "vector": "The column of vectors, such as embeddings: lists of numbers. With =, its name in "
+    "ANONYMOUS.",
+    "vectors": "Columns with a number of a vector each, by a pattern: 'v*'. With =, that in "
+    "ANONYMOUS: 'v*=w*'.",
 }  # fmt: skip
+
+
+_METAVARS = {"columns": "NAME,NAME", "vectors": "PATTERN"}
 
 
 def two_layouts() -> "Callable[..., Any]":
@@ -335,9 +342,10 @@ def two_layouts() -> "Callable[..., Any]":
     def made(said: dict[str, Any]) -> dict[str, Any]:
         from reidrisk.io.paired_columns import parse_pair, parse_pairs
 
-        for name in ("user", "item", "count", "epoch", "time"):
+        for name in ("user", "item", "count", "epoch", "time", "vector"):
             said[name] = None if said[name] is None else parse_pair(said[name])
-        said["columns"] = {} if said["columns"] is None else parse_pairs(said["columns"])
+        for name in ("columns", "vectors"):
+            said[name] = {} if said[name] is None else parse_pairs(said[name])
         return {"said": said}
 
     return _laid((*_PAIRED, "time_format", "returns"), _PAIRED, made)
@@ -376,7 +384,7 @@ def _laid(
                          help="Whether the first line names the columns, if not guessed. Without "
                          "names, columns are 1, 2, 3."),
             *(click.option(f"--{part.replace('_', '-')}", help=texts[part],
-                           metavar="NAME,NAME" if part == "columns" else "COLUMN")
+                           metavar=_METAVARS.get(part, "COLUMN"))
               for part in reversed(parts) if part in texts),
         ]  # fmt: skip
         for option in offered:

@@ -241,17 +241,20 @@ def _tell_information(result: "Result") -> None:
 
 def _tell_releases(result: "Result") -> None:
     """A line for each release: its risk, its ceiling, its utility."""
-    from reidrisk.study.analyses.releases import compared, left_out
+    from reidrisk.study.analyses.releases import compared, left_out, of_vectors
     from reidrisk.study.text.numbers import at_most, share, share_with_interval
 
+    kept = {"real": "real", "variation": "off by", "withheld": "withheld"}
+    if of_vectors(result):
+        kept = {"products": "products kept", "neighbours": "neighbours kept"}
     rows = []
     for one in result.releases:
         risk = one.strongest
         right = "-" if risk is None else share_with_interval(risk)
         ceiling = "none" if one.ceiling is None else at_most(one.ceiling.high)
-        uses = [one.real, one.variation, one.withheld]
+        uses = [getattr(one, use) for use in kept]
         said = ["-" if use is None else share(use) for use in uses]
         rows.append((right, ceiling, *said, one.release))
-    console.table(("right", "ceiling", "real", "off by", "withheld", "release"), rows)
+    console.table(("right", "ceiling", *kept.values(), "release"), rows)
     for sentence in (*left_out(result), *compared(result)):
         console.say(sentence)

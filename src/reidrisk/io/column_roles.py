@@ -252,6 +252,37 @@ def numbered(columns: int) -> list[str]:
     return [str(place + 1) for place in range(columns)]
 
 
+_NUMBERED = re.compile(r"(.*\D)(\d+)", re.DOTALL)
+
+
+def common_stem(names: Iterable[str]) -> str | None:
+    """What stands before the numbers at the ends of some names, if it is the same in all of them.
+
+    Args:
+        names: Of columns.
+
+    >>> common_stem(["v1", "v10"]), common_stem(["v1", "w1"]), common_stem(["1", "2"])
+    ('v', None, None)
+    """
+    stems = {found[1] if (found := _NUMBERED.fullmatch(name)) else None for name in names}
+    return stems.pop() if len(stems) == 1 else None
+
+
+def by_number(names: Sequence[str]) -> list[str]:
+    """Names in the order of the numbers at their ends, if they differ by nothing else.
+
+    Args:
+        names: Of columns.
+
+    >>> by_number(["v1", "v10", "v2"]), by_number(["b1", "a1"]), by_number(["10", "9"])
+    (['v1', 'v2', 'v10'], ['b1', 'a1'], ['9', '10'])
+    """
+    if not all(map(str.isdecimal, names)) and common_stem(names) is None:
+        return list(names)
+    ends = {name: int(re.findall(r"\d+$", name)[0]) for name in names}
+    return sorted(names, key=lambda name: (ends[name], name))
+
+
 def _shown(name: str) -> str:
     """A name on one line, or its beginning."""
     text = "".join(sign if sign.isprintable() else " " for sign in name[: LONGEST + 1])

@@ -16,6 +16,7 @@ from reidrisk.core.doubts import CodedWarning
 from reidrisk.core.observations import MISSING
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
+from reidrisk.io.column_roles import common_stem
 from reidrisk.io.labels import as_text
 
 _FEWEST = 20
@@ -67,8 +68,10 @@ def check_equality(
         raise InvalidInput(
             f"{place}: columns {', '.join(decimals[:_NAMED])}{more} hold numbers with decimals, "
             "another in nearly every row, and true pairs hardly ever have the same: they would be "
-            "compared by equality, which finds nobody, and the risk would look low; round them or "
-            f"cut them into ranges before, or leave them out of {setting('columns')}",
+            "compared by equality, which finds nobody, and the risk would look low; if they are "
+            f"the numbers of a vector, such as an embedding, say so with {_as_vector(decimals)}; "
+            "else round them or cut them into ranges before, or leave them out of "
+            f"{setting('columns')}",
             code="columns-of-decimals",
         )
     for name, kind in kinds.items():
@@ -80,6 +83,12 @@ def check_equality(
                 "be near. The risk may be far higher than these figures say.",
                 "compared-by-equality",
             )
+
+
+def _as_vector(names: list[str]) -> str:
+    """How to say that some columns are the numbers of a vector."""
+    stem = common_stem(names)
+    return setting("vectors") if stem is None else setting("vectors", f"{stem}*")
 
 
 def _kind(

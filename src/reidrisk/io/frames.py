@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from reidrisk.errors import InvalidInput
+from reidrisk.io.array_files import list_column
 from reidrisk.io.provenance import Origin
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+_TABLE = 2
 _TABLES = "a dictionary of columns, or a frame of pandas, polars, Arrow or DuckDB"
 
 
@@ -33,7 +36,7 @@ def table_of(given: Any) -> tuple[pa.Table, Origin]:
     else:
         _refuse_no_table(given, kind)
         try:
-            table = pa.table(given)
+            table = pa.table(_with_lists(given) if isinstance(given, Mapping) else given)
         except (TypeError, ValueError, OverflowError):  # Arrow would quote the entry, maybe a user
             raise InvalidInput(
                 "the table must have columns of equal length, and in each of them entries of one "
@@ -41,6 +44,14 @@ def table_of(given: Any) -> tuple[pa.Table, Origin]:
                 code="malformed-table",
             ) from None
     return _plain(table), Origin.memory(table.num_rows)
+
+
+def _with_lists(columns: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Columns in which arrays of two dimensions have become lists."""
+    return {
+        name: list_column(one) if isinstance(one, np.ndarray) and one.ndim == _TABLE else one
+        for name, one in columns.items()
+    }
 
 
 def _is_of(kind: type, library: str) -> bool:
@@ -138,9 +149,20 @@ def _plain(table: pa.Table) -> pa.Table:
         elif pa.types.is_timestamp(field.type) and field.type.tz is None:
             days = column.cast(pa.date32())
             column = days if days.cast(field.type).equals(column) else column
+        if "halffloat" in str(column.type):  # which DuckDB does not take
+            column = column.cast(_in_single_precision(column.type))
         if column.type != field.type:
             table = table.set_column(place, field.name, column)
     return table
+
+
+def _in_single_precision(kind: pa.DataType) -> pa.DataType:
+    """Numbers of half precision, or lists of them, as those of single precision."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_in_single_precision(kind.value_type), kind.list_size)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.large_list(_in_single_precision(kind.value_type))
+    return pa.float32() if pa.types.is_float16(kind) else kind
 
 
 def _values(categories: pa.DictionaryArray) -> pa.Array:

@@ -50,6 +50,7 @@ from reidrisk.io.tables import (
     refuse_empty_lines,
 )
 from reidrisk.io.unpacking import Progress
+from reidrisk.io.vector_columns import COORDINATES, VECTORS, FoundVectors, find_vectors
 
 # Of longer files only the first rows are looked at.
 MOST_ROWS = 10_000_000
@@ -105,7 +106,7 @@ class Inspection:
         repeated: Rows that are the same as an earlier one in every column, where no column names
             users: perhaps people who come twice.
         warnings: What to do before anything else: remove direct identifiers.
-        shape: What the table is: log, table, linked, matrix, history, taxonomy or unknown.
+        shape: What the table is: vectors, log, table, linked, matrix, history, taxonomy or unknown.
         meaning: The same in a sentence.
         suggestions: Questions that the table allows, the worst first, each with its command.
 
@@ -152,14 +153,14 @@ class Inspection:
         return inspection_text(self)
 
     def _repr_html_(self) -> str:
-        from reidrisk.io.inspection_text import HEADINGS, column_cells, sentences
+        from reidrisk.io.inspection_text import HEADINGS, cells_of_columns, sentences
 
         asked = (
             f"<p>{escape(one.question)}</p><pre>{escape(one.command)}</pre>"
             for one in self.suggestions
         )
         return "".join((
-            html_table(self.file, HEADINGS, [column_cells(one) for one in self.columns]),
+            html_table(self.file, HEADINGS, [*cells_of_columns(self)]),
             *(f"<p>{escape(text)}</p>" for text in sentences(self)), *asked,
         ))  # fmt: skip
 
@@ -197,7 +198,7 @@ def inspect_file(
         Described(
             file=file.place if is_path(path) else None, columns=columns, rows=seen.rows,
             people=held.people_are_rows, describing=describing, numbers=_readable(seen),
-            layout=layout,
+            vectors=seen.vectors, layout=layout,
         )
     )  # fmt: skip
     return Inspection(
@@ -402,6 +403,16 @@ class _Seen:
         """What each column holds, if it is recognised."""
         return contents_of(self.values)
 
+    @cached_property
+    def vectors(self) -> tuple[FoundVectors, ...]:
+        """The vectors, such as embeddings, that rows hold."""
+        return find_vectors(self.opened.run, self.file, self.values, self.contents)
+
+    @cached_property
+    def of_vectors(self) -> frozenset[str]:
+        """The columns that hold them."""
+        return frozenset(name for found in self.vectors for name in found.columns)
+
     def rows_of(self, user: str) -> str:
         """The rows that name a user, in SQL."""
         return f"(from {_rows(self.file)} where {self.value(user)} not in ({_SIGNS}))"
@@ -499,10 +510,13 @@ def _text(file: TableFile, name: str, kind: pa.DataType) -> str:
 
 def _roles(file: TableFile, layout: Layout, seen: _Seen) -> tuple[_Roles, dict[str, int]]:
     """What each column probably is, and why; and how many users have rows that differ in it."""
-    names = [name for name in file.names if name not in file.lists]
+    names = [name for name in file.names if name not in {*file.lists, *seen.of_vectors}]
     said = {role: name for role in _ROLES if (name := getattr(layout, role)) is not None}
     taken = _by_name(file, layout, seen)
-    found: _Roles = {name: (role, _why(role, name, said, file)) for role, name in taken.items()}
+    found: _Roles = {
+        name: (role, _why(role, name, said, file)) for role, name in taken.items()
+        if name not in seen.of_vectors
+    }  # fmt: skip
     lists_items = "item" in taken and seen.distinct(taken["item"]) == seen.rows
     if "user" not in taken and not (lists_items and not _of_people(seen)):
         found |= _likely_user(names, seen)
@@ -729,12 +743,15 @@ class _Held:
         seen, tally = self.seen, self.seen.tallies[name]
         role, why = self.roles.get(name, (None, ""))
         if name in seen.lists:
+            content = VECTORS if name in seen.of_vectors else None
             return ColumnSummary(
-                name=name, kind="lists", content=None, distinct=None, alone=None, empty=tally.empty,
-                blank=0, signs=(), negative=0, role=role, why=why, left_out="list", examples=(),
+                name=name, kind="lists", content=content, distinct=None, alone=None,
+                empty=tally.empty, blank=0, signs=(), negative=0, role=role, why=why,
+                left_out="list", examples=(),
             )  # fmt: skip
         values = seen.values[name]
         content = _content(seen.contents[name], role, values)
+        content = COORDINATES if name in seen.of_vectors else content
         return ColumnSummary(
             name=name, kind=values.form, content=content,
             distinct=tally.distinct - bool(tally.empty), alone=self._alone[name],
@@ -762,6 +779,7 @@ class _Held:
             "direct identifier": content in DIRECT,
             "the user": role == "user",
             "id": content == "ids",
+            "a number of a vector": content == COORDINATES,
             "free text: look for names in it": content == "free text",
             "empty": not self.seen.values[name].distinct,
             "same in every row": self.seen.tallies[name].distinct == 1,

@@ -2,12 +2,14 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.io.column_kinds import DECIMAL_COMMAS
-from reidrisk.io.column_roles import column_name
+from reidrisk.io.column_roles import column_name, common_stem
+from reidrisk.io.vector_columns import COORDINATES, span
 
 if TYPE_CHECKING:
     from reidrisk.io.column_kinds import ColumnSummary
@@ -37,6 +39,28 @@ def inspection_text(inspection: "Inspection", width: int = _WIDTH) -> str:
         found.file, "  " + " · ".join(_facts(found)), "", *_grid(found, width), "",
         *(f"{paragraph}\n" for paragraph in told), *_asked(found, text),
     )).rstrip()  # fmt: skip
+
+
+def cells_of_columns(found: "Inspection") -> Iterator[tuple[str, ...]]:
+    """The table of columns: a row for each, and one for all numbers of a vector.
+
+    Args:
+        found: What was found.
+    """
+    for (content, _), group in groupby(found.columns, _kind_of_row):
+        columns = list(group)
+        if content == COORDINATES and len(columns) > 1:
+            empty = sum(one.empty + one.blank for one in columns)
+            names = span([one.name for one in columns])
+            yield (names, content, "many", "-", f"{empty:,}" if empty else "-", "-", "-")
+        else:
+            yield from map(column_cells, columns)
+
+
+def _kind_of_row(column: "ColumnSummary") -> tuple[str | None, str | None]:
+    """The same for columns that hold the numbers of one vector."""
+    together = column.content == COORDINATES
+    return column.content, common_stem([column.name]) if together else column.name
 
 
 def column_cells(column: "ColumnSummary") -> tuple[str, ...]:
@@ -71,7 +95,7 @@ def sentences(found: "Inspection") -> list[str]:
 
 def _grid(found: "Inspection", width: int) -> Iterable[str]:
     """The table of columns; examples get what is left of the width."""
-    rows = [HEADINGS, *map(column_cells, found.columns)]
+    rows = [HEADINGS, *cells_of_columns(found)]
     widths = [max(map(_cells_of, cells)) for cells in zip(*rows, strict=True)]
     left = width - sum(widths[:-1]) - 2 * len(widths) + 1
     # Narrower examples would say nothing.

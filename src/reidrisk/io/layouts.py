@@ -30,6 +30,8 @@ class Layout:
         epoch: The column of epochs: weeks, visits.
         time: The column of when each item came, in tables of one row per item that are linked.
         columns: Columns that become slots, in this order: age, postcode, genre.
+        vector: The column of vectors, such as embeddings: lists of numbers, all of one length.
+        vectors: Columns that hold a number of a vector each, by their names or by patterns: `v*`.
         header: Whether the first line names the columns; if not given, the file is looked at.
         separator: What stands between two columns, one sign, `::`, or "blanks" for any number of
             them; if not given, as above.
@@ -64,6 +66,8 @@ class Layout:
     time_format: str | None = field(default=None, metadata={IF_SET: True})
     returns: Returns = field(default="refuse", metadata={IF_SET: True})
     time: str | None = field(default=None, metadata={IF_SET: True})
+    vector: str | None = field(default=None, metadata={IF_SET: True})
+    vectors: str | tuple[str, ...] = field(default=(), metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
         for name in ("separator", "where", "time_format"):
@@ -93,6 +97,7 @@ class Layout:
                 code="unknown-choice",
             )
         object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "vectors", self.number_columns)
         for name in self.named:
             if self.named.count(name) > 1:
                 raise InvalidInput(
@@ -106,9 +111,14 @@ class Layout:
         return replace(self, where=None, time_format=None)
 
     @property
+    def number_columns(self) -> tuple[str, ...]:
+        """`vectors` as several patterns: one alone may be said as a text."""
+        return (self.vectors,) if isinstance(self.vectors, str) else tuple(self.vectors)
+
+    @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named."""
-        parts = (self.user, self.item, self.count, self.epoch, self.time)
+        parts = (self.user, self.item, self.count, self.epoch, self.time, self.vector)
         return (*(one for one in parts if one is not None), *self.columns)
 
 

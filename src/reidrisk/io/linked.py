@@ -16,15 +16,18 @@ from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import BagRows, TokenKindRows, Tokens, rows_of
 from reidrisk.core.settings_syntax import setting, warn
+from reidrisk.core.vector_rows import VectorRows
 from reidrisk.errors import InvalidInput, TooLarge, Unverified
 from reidrisk.io import manifest
 from reidrisk.io.alignment_checks import alignment_warnings
+from reidrisk.io.array_files import is_array_file
 from reidrisk.io.columns import one_of
 from reidrisk.io.equality_checks import check_equality
 from reidrisk.io.find_users import in_order, rows_of_users
 from reidrisk.io.labels import find, label_array, refuse_duplicate_users, union
 from reidrisk.io.layouts import Layout
 from reidrisk.io.overlap_checks import (
+    SiteUsers,
     check_epochs,
     check_tokens,
     pattern_warnings,
@@ -40,6 +43,8 @@ from reidrisk.io.site_tables import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.io.table_files import TEXT
 from reidrisk.io.tables import files_of, is_path, path_or_table, read_table
 from reidrisk.io.time_tokens import with_times
+from reidrisk.io.vector_rounding import round_sites
+from reidrisk.io.vector_tables import names_vectors, read_site_vectors
 
 Strangers = Literal["keep", "refuse"]
 
@@ -63,12 +68,13 @@ class Linked:
     A release that already happened: a study takes it in place of people and release.
 
     Args:
-        known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
+        known: One row per known user: a token for each slot, -1 where nothing was seen; bags; or
+            vectors.
         anonymous: One row per target, alike; each target is another user.
         truth: The row of `known` of each target.
         ids: The user of each row of `known`; None if `known` is on disk and its users with it, as
             those of shards are: `ids_of` reads some of them.
-        labels: `labels[token]` is the name of a token in the files.
+        labels: `labels[token]` is the name of a token in the files; empty where rows are vectors.
         stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
             among the known users cannot be right about them, and may accuse somebody.
         stranger_ids: The user of each of them, if that is told.
@@ -92,12 +98,12 @@ class Linked:
         (('age', 'town'), [0, 1], ['age=34', 'age=51', 'town=Oslo', 'town=Rome'])
     """
 
-    known: TokenKindRows
-    anonymous: Tokens | BagRows
+    known: TokenKindRows | VectorRows
+    anonymous: Tokens | BagRows | VectorRows
     truth: NDArray[np.int64]
     ids: NDArray[Any] | None
     labels: NDArray[Any]
-    stranger_rows: Tokens | BagRows | None = None
+    stranger_rows: Tokens | BagRows | VectorRows | None = None
     stranger_ids: NDArray[Any] | None = None
     slot_names: tuple[str, ...] = ()
     by_column: bool = False
@@ -108,7 +114,8 @@ class Linked:
     times: NDArray[np.str_] | None = field(default=None, metadata={IF_SET: True})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
+        tokens = None if self.vectors else len(self.labels)
+        object.__setattr__(self, "known", rows_of(self.known, tokens=tokens))
         if self.ids is None and not isinstance(self.known, ParquetRows):
             raise InvalidInput(
                 "ids is the user of each known row; only ParquetRows know them",
@@ -149,6 +156,11 @@ class Linked:
         return isinstance(self.known, BagRows)
 
     @property
+    def vectors(self) -> bool:
+        """Whether rows are vectors."""
+        return isinstance(self.known, VectorRows)
+
+    @property
     def strangers(self) -> int:
         """Number of anonymous rows whose user is not known."""
         return 0 if self.stranger_rows is None else len(self.stranger_rows)
@@ -185,10 +197,10 @@ class Linked:
         if rows is not None:
             places = np.arange(len(rows))
             draws = uniforms(seed=0, purpose="linked/strangers", users=places, count=1)[:, 0]
-            rows = rows[np.argsort(draws, kind="stable")]
-        return Observations(
-            self.known, self.anonymous, self.truth, tokens=self.tokens, strangers=rows
-        )
+            order = np.argsort(draws, kind="stable")
+            rows = rows.select(order) if isinstance(rows, VectorRows) else rows[order]
+        tokens = None if self.vectors else self.tokens
+        return Observations(self.known, self.anonymous, self.truth, tokens=tokens, strangers=rows)
 
 
 def read_linked(
@@ -202,11 +214,13 @@ def read_linked(
     taxonomy: Any = None,
     strangers: Strangers = "keep",
 ) -> Linked:
-    """Read what two sites saw: lists, one row per epoch, one row per item, or columns.
+    """Read what two sites saw: lists, one row per epoch, one row per item, columns, or vectors.
 
     Args:
-        known: Rows whose user the attacker knows: a file or folder of tables, or a data frame.
-            Shards that `reidrisk release` wrote, and `ParquetRows`, stay on disk.
+        known: Rows whose user the attacker knows: a file or folder of tables, a data frame, or a
+            file of arrays, `.npz` with `ids` and `vectors`, or `.npy` with a vector for each row,
+            the number of which is its user. Shards that `reidrisk release` wrote, and
+            `ParquetRows`, stay on disk.
         anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
             truth.
         layout: Which column is what in both files, and how they are cut.
@@ -225,6 +239,10 @@ def read_linked(
     Lists of different lengths are bags, without an order. In long form a slot is an epoch of either
     file, in the order of what their names mean, and one without a row was not seen; items without
     epochs are bags.
+
+    Vectors are lists of numbers in a column (`Layout.vector`), or numbers in several
+    (`Layout.vectors`). Both tables are rounded to one grid of whole numbers of 16 bits. A user has
+    one vector, or one in each epoch.
 
     Tables that have no token, no epoch or no user in common are refused; what they hardly share, or
     seem to write in two ways, is in `warnings` of what is returned.
@@ -248,6 +266,10 @@ def read_linked(
     other = said if anonymous_layout is None else anonymous_layout
     _refuse_unlike(said, other)
     anonymous = path_or_table(anonymous)
+    if any(map(is_array_file, (known, anonymous))) or names_vectors(said) or names_vectors(other):
+        _refuse_labels(taxonomy, columns)
+        known = path_or_table(known)
+        return _link_vectors(known, anonymous, (said, other), user_pattern, strangers)
     if isinstance(known, ParquetRows):
         _refuse_condition(said)
         _refuse_pattern(user_pattern)
@@ -364,6 +386,59 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     )  # fmt: skip
 
 
+def _refuse_labels(taxonomy: Any, columns: Mapping[str, str] | None) -> None:
+    said = {"taxonomy": taxonomy is not None, "columns": bool(columns)}
+    if any(said.values()):
+        name = next(name for name in said if said[name])
+        raise InvalidInput(
+            f"{setting(name)} is about tokens, and rows are vectors; leave it out, and name "
+            "columns in the layout",
+            code="conflicting-arguments",
+        )
+
+
+def _link_vectors(
+    known: Any,
+    anonymous: Any,
+    layouts: tuple[Layout, Layout],
+    pattern: str | None,
+    strangers: Strangers,
+) -> Linked:
+    """Match the users of two tables of vectors, and round both to one grid.
+
+    Args:
+        known: The table of known vectors.
+        anonymous: That of vectors whose user is wanted.
+        layouts: Of the two.
+        pattern: The part of an id that is the user.
+        strangers: What becomes of anonymous rows of users who are not known.
+    """
+    here = read_site_vectors(known, layouts[0], pattern=pattern)
+    columns = here.columns if layouts[0].vectors == layouts[1].vectors else ()
+    there = read_site_vectors(anonymous, layouts[1], columns=columns, pattern=pattern)
+    rounded, place = round_sites(here, there), f"{here.source} and {there.source}"
+    users = user_overlap(here, there)
+    truth = find(there.users.labels, here.users.labels)
+    found = truth != MISSING
+    refuse_disjoint_users(found, str(there.source), str(here.source), users)
+    if strangers == "refuse":
+        _refuse_strangers(there, found, str(here.source))
+    warnings = (
+        *here.source.warnings, *there.source.warnings, *rounded.warnings,
+        *pattern_warnings(here, there), *spelling_warnings(users), *rounded.epoch_warnings(place),
+    )  # fmt: skip
+    warn(warnings)
+    return Linked(
+        rounded.known, rounded.anonymous.select(np.flatnonzero(found)), truth[found],
+        here.users.labels, np.empty(0, object),
+        stranger_rows=None if found.all() else rounded.anonymous.select(np.flatnonzero(~found)),
+        stranger_ids=None if found.all() else there.users.labels[~found],
+        slot_names=rounded.slots,
+        warnings=warnings,
+        notes=(*here.source.notes, *there.source.notes, *rounded.notes),
+    )  # fmt: skip
+
+
 def _timed(here: SiteRows, there: SiteRows, truth: NDArray[np.int64]) -> Linked | None:
     """The rows of two tables with tokens of when items came, if columns tell."""
     if here.events is None or there.events is None:
@@ -423,7 +498,7 @@ def _link_stored(
     )  # fmt: skip
 
 
-def _refuse_strangers(there: SiteRows, found: NDArray[np.bool_], where: str) -> None:
+def _refuse_strangers(there: SiteUsers, found: NDArray[np.bool_], where: str) -> None:
     """Refuse anonymous rows of users who are not known: name the first, and how many more."""
     if found.all():
         return

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ from reidrisk.io.labels import as_text, find, is_text, union
 from reidrisk.io.times import moments
 
 if TYPE_CHECKING:
+    from reidrisk.io.labels import Coded
+    from reidrisk.io.provenance import Origin
     from reidrisk.io.site_tables import SiteRows
 
 _LITTLE = 0.5
@@ -61,6 +63,25 @@ _FORMS = (
 )
 # As many digits as Decimal keeps.
 _NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?")
+
+
+class SiteUsers(Protocol):
+    """The users of one table, whatever its rows hold."""
+
+    @property
+    def users(self) -> "Coded":
+        """The user of each row."""
+        ...
+
+    @property
+    def source(self) -> "Origin":
+        """Where the rows came from."""
+        ...
+
+    @property
+    def unmatched(self) -> int:
+        """Number of users whom a pattern did not match."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -211,7 +232,7 @@ def _percent(part: float) -> str:
     return f"{100 * part:.2g} %"
 
 
-def user_overlap(here: "SiteRows", there: "SiteRows") -> _OverlapCheck:
+def user_overlap(here: SiteUsers, there: SiteUsers) -> _OverlapCheck:
     """The users of two tables; none is ever quoted.
 
     Args:
@@ -271,7 +292,7 @@ def _other_users() -> str:
     return f", or name the right columns with {settings}" if settings else ""
 
 
-def pattern_warnings(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
+def pattern_warnings(here: SiteUsers, there: SiteUsers) -> Iterator[CodedWarning]:
     """A warning about users whom a pattern does not match.
 
     Args:
@@ -298,10 +319,25 @@ def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[CodedWarning]:
     if here.form != "epochs":
         return
     counts = [(rows.in_slots() != MISSING).sum(axis=0) for rows in (here, there)]
-    overlap = _OverlapCheck("epoch", as_text(here.slots), (counts[0], counts[1]),
-                  lambda side, slot: int(counts[side][slot]))  # fmt: skip
     advice = f"{_ALIKE}; or, if they are of other times, leave the epochs out to compare baskets"
-    _refuse_disjoint(overlap, _both(here, there), advice)
+    yield from check_slots(here.slots, (counts[0], counts[1]), _both(here, there), advice)
+
+
+def check_slots(
+    slots: NDArray[Any], counts: tuple[Counts, Counts], where: str, advice: str = _ALIKE
+) -> Iterator[CodedWarning]:
+    """Warnings about epochs that are slots; tables that have none in common are refused.
+
+    Args:
+        slots: Their names.
+        counts: How many rows of each table have something in each.
+        where: The two tables, as a message names them.
+        advice: What to do if they have none in common.
+    """
+    overlap = _OverlapCheck(
+        "epoch", as_text(slots), counts, lambda side, slot: int(counts[side][slot])
+    )
+    _refuse_disjoint(overlap, where, advice)
     yield from _overlap_warnings(overlap)
 
 

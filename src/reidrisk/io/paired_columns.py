@@ -94,6 +94,7 @@ def two_layouts(
     known_user: str | None = None,
     anonymous_user: str | None = None,
     columns: Pairs = (),
+    vectors: str | Pairs = (),
     **said: Any,
 ) -> tuple[Layout, Layout]:
     """The layout of the known table, and that of the anonymous one.
@@ -103,23 +104,32 @@ def two_layouts(
         known_user: That of the known table, if it has another name there.
         anonymous_user: That of the anonymous table.
         columns: Columns that become slots.
+        vectors: Columns that hold a number of a vector each, or patterns of their names.
         said: Other fields of a layout. Columns may be pairs of names; the rest holds for both.
     """
     users = _both("user", user)
     named = {name: _both(name, value) for name, value in said.items() if name in _NAMES}
-    slots = columns.items() if isinstance(columns, Mapping) else [
-        _both("columns", one) for one in columns
-    ]  # fmt: skip
+    slots, numbers = _all_of("columns", columns), _all_of("vectors", vectors)
 
     def layout(side: int, own: str | None) -> Layout:
         names = {name: both[side] for name, both in named.items()}
-        there = tuple(pair[side] for pair in slots)
-        return Layout(**{**said, **names, "user": own or users[side], "columns": there})
+        several = {
+            "columns": tuple(pair[side] for pair in slots),
+            "vectors": tuple(pair[side] for pair in numbers),
+        }
+        return Layout(**{**said, **names, **several, "user": own or users[side]})
 
     return layout(0, known_user), layout(1, anonymous_user)
 
 
-_NAMES = ("item", "count", "epoch", "time")
+_NAMES = ("item", "count", "epoch", "time", "vector")
+
+
+def _all_of(what: str, given: str | Pairs) -> list[tuple[Any, Any]]:
+    """The names of several columns in the known table, each with that in the other."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    return [_both(what, one) for one in ((given,) if isinstance(given, str) else given)]
 
 
 def _both(what: str, given: Pair) -> tuple[str | None, str | None]:

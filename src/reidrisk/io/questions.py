@@ -11,6 +11,7 @@ from reidrisk.io.dialects import SAID
 from reidrisk.io.labels import NOTHING
 from reidrisk.io.layouts import Layout
 from reidrisk.io.table_files import sql_text
+from reidrisk.io.vector_columns import FoundVectors, span
 
 OTHER_TABLE = "OTHER_TABLE"
 """Stands in commands for a file that only the reader knows."""
@@ -40,6 +41,7 @@ class Described:
         people: Whether each row is a person, as far as is known.
         describing: Columns that describe people, the most identifying first.
         numbers: Columns that can be read as numbers.
+        vectors: Vectors, such as embeddings, that rows hold.
         layout: What somebody said of the table.
     """
 
@@ -50,6 +52,7 @@ class Described:
     describing: tuple[str, ...]
     numbers: frozenset[str]
     layout: Layout
+    vectors: tuple[FoundVectors, ...] = ()
 
     @cached_property
     def names(self) -> set[str]:
@@ -250,6 +253,47 @@ def _history(table: Described) -> _TableShape | None:
     return _TableShape(name="history", meaning=meaning, suggestions=(*_of_log(table), study))
 
 
+_FEW_EPOCHS = 100
+"""With more, each vector would be in a slot of its own."""
+
+
+def _vectors(table: Described) -> _TableShape | None:
+    if not table.vectors:
+        return None
+    epoch = {} if table.people else table.taken("epoch")
+    if epoch and (table.roles["epoch"].distinct or 0) > _FEW_EPOCHS:
+        epoch = {}
+    if table.people or epoch:
+        each = "for each user and epoch" if epoch else "for each person"
+        asked = tuple(
+            Suggestion(
+                command=table.call(
+                    "link", OTHER_TABLE, user=table.user or "COLUMN", **epoch,
+                    **{one.setting: one.value}, where=table.where(*filter(None, (table.user,))),
+                    output="link/",
+                ),
+                question=_LINK,
+            )
+            for one in table.vectors
+        )  # fmt: skip
+    else:
+        each = "in each of several rows of a user"
+        asked = (Suggestion(command="reidrisk study new", question=_VECTORS),)
+    meaning = f"A vector {each}, such as an embedding: {_of_columns(table.vectors[0])}."
+    if len(table.vectors) > 1:
+        meaning = f"{meaning[:-1]}; and {len(table.vectors) - 1} more."
+    if not table.people and not epoch:
+        meaning += ' In a study file, people of kind = "vectors".'
+    others = (*_singling(table),) if table.people else ()
+    return _TableShape(name="vectors", meaning=meaning, suggestions=(*asked, *others))
+
+
+def _of_columns(found: FoundVectors) -> str:
+    if len(found.columns) == 1:
+        return f"column {found.columns[0]}"
+    return f"{len(found.columns)} columns, {span(found.columns)}"
+
+
 def _log(table: Described) -> _TableShape | None:
     if not table.is_log or not (found := (*_singling(table), *_of_log(table))):
         return None
@@ -283,11 +327,12 @@ def _unknown(table: Described) -> _TableShape:
 
 
 _RULES: tuple[Callable[[Described], _TableShape | None], ...] = (
-    _matrix, _linked, _history, _log, _taxonomy, _table, _unknown,
+    _matrix, _linked, _history, _vectors, _log, _taxonomy, _table, _unknown,
 )  # fmt: skip
 
 _SINGLING = "Who is alone with what these columns say?"
 _ITEMS = "How many people can two sites match if each sees some of their items?"
+_VECTORS = "What would a release of these vectors show?"
 _LINK = "Whom of this table can somebody find in another one?"
 
 

@@ -8,7 +8,7 @@
 | all of a user | `user` and named columns | a slot for each column |
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -42,7 +42,7 @@ from reidrisk.io.provenance import Origin
 from reidrisk.io.row_checks import check_user_columns
 from reidrisk.io.seconds import seconds_of
 from reidrisk.io.table_files import TEXT
-from reidrisk.io.tables import AnyPath, column_names, read_table
+from reidrisk.io.tables import AnyPath, column_names, is_path, read_table
 from reidrisk.io.time_tokens import Events
 from reidrisk.io.times import days_as_text
 
@@ -198,7 +198,7 @@ def read_site(
         if column is not None:
             _refuse_unless_items(form, role)
             names[role] = column
-    table, source = _table(path, names, layout)
+    table, source = rows_of_people(path, names, layout)
     if form == "token" and layout.count is None:
         source = _with_unread_count(source, [one for one in there if one not in names.values()])
     unmatched = 0
@@ -309,6 +309,7 @@ def _names(
             names[name] = found[0]
     if "token" in names and layout.item is not None:
         names.pop("tokens", None)
+    place = path if is_path(path) else "the table"
     if not names.keys() & {"token", "tokens"} and len(items := of_role("item", there)) == 1:
         names["token"] = items[0]
     if "user" not in names and len(users := of_role("user", there)) == 1:
@@ -317,7 +318,7 @@ def _names(
         what = "users" if "user" not in names else "items"
         user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
         raise InvalidInput(
-            f"{path}: nobody says which column holds the {what}; there are {listed(there)}. "
+            f"{place}: nobody says which column holds the {what}; there are {listed(there)}. "
             f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
             f"describe a person with {setting('columns')}",
             code="unclear-column",
@@ -325,15 +326,28 @@ def _names(
     left = [one for one in there if one not in {*names.values(), layout.time}]
     if "epoch" not in names and (slips := [one for one in left if like(one, "epoch")]):
         raise InvalidInput(
-            f"{path}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
+            f"{place}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
             f"{setting('epoch', slips[0])}, or give it another name if it is something else",
             code="unclear-column",
         )
     return names
 
 
-def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Origin]:
-    types = {name: pa.float64() if name == "count" else TEXT for name in names}
+def rows_of_people(
+    path: AnyPath,
+    names: Mapping[str, str],
+    layout: Layout,
+    numbers: Collection[str] = ("count",),
+) -> tuple[pa.Table, Origin]:
+    """Some columns of a table, of the rows that name a user, and where these came from.
+
+    Args:
+        path: A file, or a folder of files.
+        names: The columns in the file, by ours; `user` is one of them.
+        layout: How it is cut.
+        numbers: Those that hold numbers.
+    """
+    types = {name: pa.float64() if name in numbers else TEXT for name in names}
     table, source = read_table(
         path, types, names, layout=layout,
         check=lambda opened, taken: check_user_columns(opened, [one["user"] for one in taken]),

@@ -27,6 +27,7 @@ from reidrisk.core.files import existing_file
 from reidrisk.core.machine import cores, to_get_more, usable_memory, within_memory
 from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.io.array_files import is_array_file, table_of_arrays
 from reidrisk.io.column_roles import are_names, like_count, listed, nearest
 from reidrisk.io.columns import holds_text
 from reidrisk.io.conditions import bound_condition, wrong_condition
@@ -65,7 +66,7 @@ _SMALL = 1 << 20
 
 # The settings that name columns of people.
 _SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
-             "count": "count"}  # fmt: skip
+             "count": "count", "vector": "vector"}  # fmt: skip
 _USUAL = (".csv", ".tsv")
 _OTHER = (".txt", ".dat", ".data", ".test")
 _TYPED = (".parquet", ".jsonl", ".ndjson", ".json", ".xlsx", ".xls", ".ods")
@@ -405,6 +406,9 @@ def open_tables(
             yield _chosen(_of_frame(given, folder, stack), layout)
             return
         files = files_of(given, TYPES)
+        if is_array_file(files[0]):
+            yield _chosen(_of_array_file(files, folder, stack), layout)
+            return
         plans = [FilePlan.of(file, folder / str(place), layout) for place, file in enumerate(files)]
         if len(files) > 1 and (cases := [plan for plan in plans if plan.kind == "cases"]):
             raise InvalidInput(
@@ -531,8 +535,25 @@ def path_or_table(given: Any) -> Any:
     return given if is_path(given) else table_of(given)[0]
 
 
+def _of_array_file(files: Sequence[Path], folder: Path, stack: ExitStack) -> OpenTables:
+    if len(files) > 1:
+        raise InvalidInput(
+            f"{files[0]}: arrays are read from one file, and there are {len(files)}; join them",
+            code="several-files",
+        )
+    (file,) = files
+    stack.enter_context(unchanged(file))
+    table = table_of_arrays(file)
+    opened = _of_table(table, Origin((str(file),), (table.num_rows,)), folder, stack)
+    facts = {"format": "arrays"}
+    return replace(opened, files=(replace(opened.files[0], facts=facts),), size=file.stat().st_size)
+
+
 def _of_frame(given: Any, folder: Path, stack: ExitStack) -> OpenTables:
-    table, source = table_of(given)
+    return _of_table(*table_of(given), folder, stack)
+
+
+def _of_table(table: pa.Table, source: Origin, folder: Path, stack: ExitStack) -> OpenTables:
     columns = [f"c{place}" for place in range(table.num_columns)]
     renamed = table.rename_columns(columns)
     frames, size = {"frame": renamed}, table.nbytes

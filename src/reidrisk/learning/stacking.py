@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,45 @@ class ListedView:
         mutual = self.back_rows[best, 0] == np.arange(len(best))
         leads = _leads(self.scores, lead) & _leads(self.back_scores, lead)[best]
         return np.asarray(mutual & leads)
+
+
+@dataclass(frozen=True, eq=False)
+class PartedView(ListedView):
+    """A score that is another one for some anonymous rows: one that did not learn from them.
+
+    Attributes:
+        views: All of them; known rows list anonymous ones by the last.
+        part: Which of them rates each anonymous row.
+    """
+
+    views: Sequence[ListedView]
+    part: Whole
+
+    @classmethod
+    def joined(cls, views: Sequence[ListedView], part: Whole) -> Self:
+        """One view of several.
+
+        Args:
+            views: Views of the same rows.
+            part: Which of them rates each anonymous row.
+        """
+        near, rows, scores = (
+            np.stack([getattr(one, name) for one in views])[part, np.arange(len(part))]
+            for name in ("near_shown", "rows", "scores")
+        )
+        last = views[-1]
+        return cls(
+            last.products, last.steps, last.near_known, near, rows, scores, last.back_rows,
+            last.back_scores, views, part,
+        )  # fmt: skip
+
+    def features(self, targets: Whole, rows: Whole) -> Floats:
+        """Four numbers for each pair, by the view of its anonymous row."""
+        found = np.empty((len(targets), 4), np.float32)
+        for place, view in enumerate(self.views):
+            mine = self.part[targets] == place
+            found[mine] = view.features(targets[mine], rows[mine])
+        return found
 
 
 class Guesses(NamedTuple):

@@ -1,12 +1,13 @@
 """People with vectors: an embedding of each user, or several, such as one for each item."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import Cells, People
@@ -54,6 +55,8 @@ class VectorPeople:
         ids: The users: distinct whole numbers or strings. Random draws belong to them.
         starts: Where the vectors of each user begin, and after the last one their number; each user
             has one vector if it is not given.
+        notes: What seems odd in what was read, a sentence each.
+        warnings: Likewise, where figures may be far off for it.
 
     Example:
         >>> people = rr.data.VectorPeople([[1, 0], [0, 1], [1, 1]], ["ann", "bob"], [0, 2, 3])
@@ -66,6 +69,8 @@ class VectorPeople:
     vectors: NDArray[Any]
     ids: NDArray[Any]
     starts: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
+    warnings: tuple[str, ...] = field(default=(), metadata={IF_SET: True})
 
     epochs: ClassVar[int] = 1
     tokens: ClassVar[int] = 0

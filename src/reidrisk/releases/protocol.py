@@ -18,7 +18,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
-from reidrisk.people.vectors import has_vectors, refuse_vectors
+from reidrisk.people.vectors import has_vectors, refuse_vectors, with_vectors
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
@@ -157,14 +157,26 @@ def prepared(release: AnyRelease, people: People) -> Release:
         >>> hasattr(release, "show"), hasattr(shows, "show")
         (False, True)
     """
-    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
-    if has_vectors(people) and not isinstance(release, _OwnKind):
-        refuse_vectors(name_of(release))
+    check_people(release, people)
     if isinstance(release, Surveys):
         return release.surveyed(people)
     if isinstance(release, _OfAnother) and isinstance(release.of, Surveys):
         return replace(release, of=prepared(release.of, people))  # type: ignore[type-var]
     return release
+
+
+def check_people(release: AnyRelease, people: People) -> None:
+    """Refuse people with vectors for a release of tokens, and the other way round.
+
+    Args:
+        release: What shows people to sites.
+        people: The people.
+    """
+    if isinstance(release, ShowsVectors):
+        with_vectors(people, name_of(release))
+    # People with vectors have no tokens, and a release of tokens says nothing of its rows.
+    elif has_vectors(people) and not isinstance(release, _OwnKind):
+        refuse_vectors(name_of(release))
 
 
 def known_release(release: AnyRelease | None, people: People | None) -> Release | None:

@@ -27,6 +27,7 @@ from reidrisk.core.rows import Rows
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
 from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
+from reidrisk.people.vectors import has_vectors
 from reidrisk.releases.postprocess import has_anything, own_tokens
 from reidrisk.releases.profiles import USERS_AT_A_TIME, items_of
 from reidrisk.releases.protocol import (
@@ -38,6 +39,7 @@ from reidrisk.releases.protocol import (
     prepared,
     shown,
 )
+from reidrisk.releases.vector_utility import kept
 
 Floats = NDArray[np.float64]
 _SITE = 1
@@ -53,6 +55,10 @@ class Utility:
             to 1; None likewise.
         withheld: Share of slots with nothing although the user had something to show; None if
             nobody had.
+        products: Of vectors, how often the greater of two inner products, each of two people, is
+            still the greater; one half says that nothing is kept. None for tokens.
+        neighbours: Of vectors, how often the nearest of 19 other people is still the nearest. None
+            for tokens.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -64,6 +70,8 @@ class Utility:
     real: Estimate | None
     variation: Estimate | None
     withheld: Estimate | None
+    products: Estimate | None = None
+    neighbours: Estimate | None = None
 
 
 def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.95) -> Utility:
@@ -72,6 +80,9 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     Intervals cover the randomness of what is shown; the people are fixed. Users are shown
     independently, so shares are means over independent users (`mean_of_numbers`), and one of n
     users moves the total variation by at most 1/n (McDiarmid's inequality).
+
+    Of vectors, site 2 is shown up to 10,000 people in random groups of 20, and what is kept of a
+    group is one number.
 
     Args:
         release: What shows people to sites.
@@ -85,6 +96,9 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
         83.1000% [80.9085%, 85.1806%] (95%, n=1,000)
     """
     shows, level = prepared(release, people), confidence(level)
+    if has_vectors(people):
+        products, neighbours = kept(shows, people, seed=seed)
+        return Utility(None, None, None, _mean(products, level), _mean(neighbours, level))
     own = own_tokens(shows, people)
     tokens = alphabet(shows, people)
     had, came = np.zeros(tokens + 1), np.zeros(tokens + 1)

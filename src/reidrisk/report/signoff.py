@@ -39,6 +39,8 @@ _UTILITY = {
     "real": "of what is shown is real",
     "variation": "is how far token frequencies are off",
     "withheld": "of slots with something to show are empty",
+    "products": "of inner products stay the greater of two",
+    "neighbours": "of nearest neighbours of 19 stay the nearest",
 }
 _INPUTS = 4
 """Names of files that are listed; the others are in the result."""

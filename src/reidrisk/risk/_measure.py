@@ -392,7 +392,9 @@ def per_user(
         2.4472% [0.8441%, 75.1175%] (95%, n=50)
     """
     length = one_length(seen, slots)
-    if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004
+    # Slots; or slots and dimensions, of vectors.
+    row = np.shape(seen.anonymous.block(0, 1))[1:]
+    if again.shape[:1] + again.shape[2:] != (len(rows), *row):
         raise InvalidInput(
             f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
             f"an array of shape {again.shape}",
@@ -400,9 +402,9 @@ def per_user(
         )
     # The spread is over people: a user given twice would count as two.
     refuse_repeats("rows", rows)
-    users, repeats, _ = again.shape
-    shown = again.reshape(users * repeats, -1)
-    repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)
+    users, repeats = again.shape[:2]
+    shown = again.reshape(users * repeats, *row)
+    repeated = Observations(seen.known, shown, np.repeat(rows, repeats))
     engine = LocalEngine() if engine is None else engine
     # Credits only: repeats of a user are no independent targets, and `measured` refuses them.
     credit = engine.credit(repeated.prefix(length), fitted(attack, seen, view).score)

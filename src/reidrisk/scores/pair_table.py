@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.observations import Observations, Tokens
-from reidrisk.core.rows import token_rows
+from reidrisk.core.rows import Kind, token_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.inner_product import counts_of
-from reidrisk.scores.protocol import Gains, Unit
+from reidrisk.scores.protocol import Gains, Unit, check_kind
 
 UNLISTED = -(2**60)
 """The score of every pair that is not in the table: they all tie, below those that are."""
@@ -37,7 +37,7 @@ class PairTable:
         starts: Where the pairs of each anonymous row begin, and at last where the last ends.
         rows: The known row of each pair, ascending for each anonymous row.
         scores: The score of each pair.
-        tokens: Size of the alphabet.
+        tokens: Size of the alphabet; None if rows are vectors.
         unit: What scores count.
         ordered: Whether it matters in which slot a token stands, see `contents`.
 
@@ -55,13 +55,15 @@ class PairTable:
     starts: NDArray[np.int64]
     rows: NDArray[np.int64]
     scores: Gains
-    tokens: int
+    tokens: int | None
     unit: Unit = _LOG_ODDS
     ordered: bool = False
 
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and shards: the table was made of all known rows."""
-        if token_rows(observations.known).tokens != self.tokens:
+        if self.tokens is None:
+            check_kind("the table", observations, Kind.VECTORS)
+        elif token_rows(observations.known).tokens != self.tokens:
             raise InvalidInput(
                 f"the table is for {self.tokens} tokens, and the observations have "
                 f"{observations.tokens}",
@@ -109,14 +111,14 @@ class PairTable:
         return scores
 
 
-def contents(rows: Any, tokens: int, *, ordered: bool = False) -> list[bytes]:
+def contents(rows: Any, tokens: int | None, *, ordered: bool = False) -> list[bytes]:
     """What each row holds, as bytes: whatever the slot, or slot by slot.
 
     Args:
         rows: A handle, a `scipy.sparse.csr_matrix` of counts, or an array as blocks of rows are.
-        tokens: Size of the alphabet.
+        tokens: Size of the alphabet; None if rows are vectors.
         ordered: Whether it matters in which slot a token stands, and which are empty: rows hold
-            one token for each slot.
+            one token for each slot, or a vector.
 
     Example:
         >>> rows = np.array([[2, 0, 0], [0, 2, 0]])
@@ -127,6 +129,8 @@ def contents(rows: Any, tokens: int, *, ordered: bool = False) -> list[bytes]:
         >>> one == other
         False
     """
+    if tokens is None:
+        return [row.tobytes() for row in np.ascontiguousarray(rows)]
     if ordered:
         return [row.tobytes() for row in np.ascontiguousarray(rows, np.int64)]
     counts = rows if hasattr(rows, "indptr") else counts_of(rows, tokens)

@@ -69,6 +69,35 @@ class VectorMap:
         return sha256(f"{self.steps!r} {self.unit_first} {self.unit_last}", *arrays)
 
 
+@dataclass(frozen=True, eq=False)
+class DistanceMap:
+    """Vectors beside half of their squared lengths: products are minus half of squared distances.
+
+    Args:
+        of: Maps rows to vectors.
+        far: A whole number, about the usual length of these vectors: squares are rounded to
+            multiples of it.
+        known: Whether this maps known rows: the two sides of a product differ.
+    """
+
+    of: VectorMap
+    far: float
+    known: bool
+
+    def __call__(self, rows: Any) -> Vectors:
+        """The vectors of rows.
+
+        Args:
+            rows: Users x slots x dimensions, of the type of their grid.
+        """
+        vectors = self.of(rows).dense
+        # Sums of whole numbers are the same in any order.
+        squares = -np.rint((vectors * vectors).sum(axis=1) / (2 * self.far))
+        one = np.full(len(vectors), self.far)
+        columns = (squares, one) if self.known else (one, squares)
+        return Vectors(None, np.column_stack([vectors, *columns]))
+
+
 @kernel
 def _map(
     rows: Array, gap: int, mean: Array, matrix: Array, unit_first: bool, unit_last: bool,

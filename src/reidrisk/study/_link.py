@@ -34,6 +34,8 @@ def link(
     epoch: Pair = None,
     time: Pair = None,
     columns: Pairs = (),
+    vector: Pair = None,
+    vectors: str | Pairs = (),
     attacks: Sequence[str | Attack] = (),
     effort: Effort = "normal",
     slots: Sequence[int] | None = None,
@@ -76,6 +78,9 @@ def link(
             users act as well: hours, weekdays, gaps, dates in common.
         columns: Columns that describe a person, each of which becomes a slot: `["age", "zip"]`, or
             `{"given_name": "First name"}` with a name for each table.
+        vector: The column of vectors, such as embeddings: lists of numbers; perhaps a pair.
+        vectors: Columns that hold a number of a vector each: their names, or a pattern such as
+            `"v*"`; in pairs where the other table has other names.
         attacks: Attacks, or their names; if none is given, all that apply to such rows.
         effort: How many of these are tried: "quick", those that train no model; "normal", all that
             fit into half an hour of one core, as predicted; or "thorough", all.
@@ -110,7 +115,8 @@ def link(
     with offering(*signature(link).parameters):
         said = {
             "user": user, "known_user": known_user, "anonymous_user": anonymous_user, "item": item,
-            "count": count, "epoch": epoch, "time": time, "columns": columns, "header": header,
+            "count": count, "epoch": epoch, "time": time, "columns": columns, "vector": vector,
+            "vectors": vectors, "header": header,
             "separator": separator, "encoding": encoding, "skip": skip, "where": where,
             "time_format": time_format, "returns": returns,
         }  # fmt: skip
@@ -186,12 +192,17 @@ def _keys(said: Mapping[str, Any]) -> dict[str, Any]:
     keys = dict(said)
     if isinstance(keys.get("user"), Mapping):
         ((keys["known_user"], keys["anonymous_user"]),) = keys.pop("user").items()
-    columns = keys.pop("columns", ())
-    if isinstance(columns, Mapping):
-        columns = [here if here == there else {here: there} for here, there in columns.items()]
+    several = {name: _entries(keys.pop(name, ())) for name in ("vectors", "columns")}
     usual = {name: key.default for name, key in TwoTables.model_fields.items()}
     kept = {name: value for name, value in keys.items() if value != usual[name]}
-    return kept | ({"columns": list(columns)} if columns else {})
+    return kept | {name: entries for name, entries in several.items() if entries}
+
+
+def _entries(given: str | Pairs) -> list[Any]:
+    """Names or pairs of names, as a list in a study file has them."""
+    if isinstance(given, Mapping):
+        return [here if here == there else {here: there} for here, there in given.items()]
+    return [given] if isinstance(given, str) else list(given)
 
 
 def release_keys(

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -198,6 +199,21 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
+class Vectors(_Laid):
+    """A table of users with a vector in each row: embeddings."""
+
+    kind: Literal["vectors"]
+    path: str
+    vector: str | None = None
+    vectors: str | list[str] = Field(default_factory=list)
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        several = (self.vectors,) if isinstance(self.vectors, str) else tuple(self.vectors)
+        layout = replace(self.layout(), vector=self.vector, vectors=several)
+        return data.read_vectors(_at(folder, self.path), layout=layout)
+
+
 def _pair(column: Any) -> Any:
     """A column of two tables: its name, or its name in the known table = that in the other."""
     names = list(column.values()) if isinstance(column, dict) else [column]
@@ -225,13 +241,16 @@ class TwoTables(_Laid):
     count: _Pair = None
     epoch: _Pair = None
     time: _Pair = None
+    vector: _Pair = None
+    vectors: str | list[_Pair] | dict[str, str] = Field(default_factory=list)
     columns: list[_Pair] | dict[str, str] = Field(default_factory=list)
     user_pattern: str | None = None
     strangers: Literal["keep", "refuse"] = "keep"
 
     def layouts(self) -> tuple[Layout, Layout]:
         """The layout of the known table, and that of the anonymous one."""
-        said = {name: getattr(self, name) for name in (*_Laid.model_fields, "time")}
+        named = (*_Laid.model_fields, "time", "vector", "vectors")
+        said = {name: getattr(self, name) for name in named}
         slots = () if self._renamed else self.columns
         users = {name: getattr(self, name) for name in ("known_user", "anonymous_user")}
         return two_layouts(columns=slots, **users, **said)
@@ -257,7 +276,7 @@ class TwoTables(_Laid):
         )
 
 
-_People = Synthetic | Table | Files | ItemLog | History | TfRecord | TwoTables
+_People = Synthetic | Table | Files | ItemLog | History | TfRecord | Vectors | TwoTables
 _KINDS = {one: get_args(one.model_fields["kind"].annotation) for one in get_args(_People)}
 PEOPLE = {kind: one for one, kinds in _KINDS.items() for kind in kinds}
 """The sections of people by kind, also by what a kind was called once."""

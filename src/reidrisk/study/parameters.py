@@ -172,7 +172,8 @@ def make_release(
     for one in known.values():
         if one.name in values:
             continue
-        if one.release and own is not None:
+        # One of people's own vectors, if nothing is said, is not made one of the other release.
+        if one.release and own is not None and one.default is not None:
             values[one.name] = own
         elif (value := _usual(one, source)) is not None:
             values[one.name] = value

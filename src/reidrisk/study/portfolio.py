@@ -32,6 +32,9 @@ _PAIR = 2e-9
 _NUMBER = 5e-11
 """Core-seconds for one more number of the vectors that are compared."""
 
+_CUBE = 5e-9
+"""Core-seconds for one decomposition of a matrix, by the cube of its size."""
+
 _MINUTE = 60
 
 _FEWEST = 50
@@ -49,6 +52,7 @@ class _Entry:
         passes: About how many times it compares all pairs of rows, for each number of slots.
         seconds: Core-seconds it takes besides, however few rows there are.
         fewest: Targets below which it is left out.
+        decompositions: How many matrices of the size of the vectors it decomposes.
     """
 
     name: str
@@ -57,6 +61,18 @@ class _Entry:
     passes: float = 1.0
     seconds: float = 0.1
     fewest: int = 0
+    decompositions: int = 0
+
+    def takes(self, source: Source, pairs: int) -> float:
+        """Core-seconds, as predicted from the sizes of the tables.
+
+        Args:
+            source: Of whom.
+            pairs: How many pairs of rows are compared, for all numbers of slots.
+        """
+        numbers = getattr(source, "dimensions", 0)
+        compared = self.passes * pairs * (_PAIR + _NUMBER * numbers)
+        return self.seconds + compared + self.decompositions * _CUBE * float(numbers) ** 3
 
 
 _BASKETS, _COLUMNS = frozenset({"baskets"}), frozenset({"columns"})
@@ -86,8 +102,27 @@ _PORTFOLIO = (
     _Entry("nearest-numbers", _COLUMNS, learns=True, passes=30, seconds=4.0),
     _Entry("latent", _ITEMS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
     _Entry("unshared", _BASKETS, learns=True, passes=36, seconds=2.0, fewest=_FEWEST),
+    _Entry("two-covariance", _VECTORS, learns=True, seconds=0.5, fewest=_FEWEST, decompositions=90),
     _Entry("self-trained", _COLUMNS, learns=True, passes=70, seconds=5.0, fewest=_FEWEST),
     _Entry("self-trained", _ITEMS, learns=True, passes=80, seconds=5.0, fewest=_FEWEST),
+    _Entry(
+        "self-trained",
+        _VECTORS,
+        learns=True,
+        passes=60,
+        seconds=5.0,
+        fewest=_FEWEST,
+        decompositions=90,
+    ),
+    _Entry(
+        "stacked",
+        _VECTORS,
+        learns=True,
+        passes=70,
+        seconds=5.0,
+        fewest=_FEWEST,
+        decompositions=90,
+    ),
     _Entry("stacked", _COLUMNS, learns=True, passes=110, seconds=10.0, fewest=_FEWEST),
     _Entry("stacked", _ITEMS, learns=True, passes=160, seconds=10.0, fewest=_FEWEST),
 )
@@ -127,9 +162,8 @@ def plan(
     """
     attacked = min(targets or source.paired_users, source.paired_users)
     pairs = lengths * source.users * attacked
-    pair = _PAIR + _NUMBER * getattr(source, "dimensions", 0)
     return tuple(
-        _Planned(one.name, one.seconds + one.passes * pairs * pair, one.learns)
+        _Planned(one.name, one.takes(source, pairs), one.learns)
         for one in _PORTFOLIO
         if _applies(one, source, release, seed) and attacked >= one.fewest
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Codec, Kind, Rows
+from reidrisk.core.vector_rows import VectorRows
 from reidrisk.errors import InvalidInput
 from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
@@ -24,7 +25,7 @@ from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release, observe
-from reidrisk.releases.protocol import Unordered, shown
+from reidrisk.releases.protocol import ShowsVectors, Unordered, check_people, shown
 from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.splits import (
@@ -206,11 +207,15 @@ class _PeopleSource:
 
     def slots(self, release: AnyRelease | None) -> int:
         """How many slots the release shows of a user."""
-        return require_release(release).slots(self.people)
+        shows = require_release(release)
+        check_people(shows, self.people)
+        return shows.slots(self.people)
 
     def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold that the release shows to a site."""
         shows: object = release  # which may be unordered as well
+        if isinstance(shows, ShowsVectors):
+            return Kind.VECTORS
         several = isinstance(shows, Unordered) and shows.together > 1
         return Kind.SETS if several else Kind.TOKENS
 
@@ -424,6 +429,12 @@ class LinkedSource:
             "The rows are those of two tables. How they came about is not known beyond what the "
             "study says, and targets stand for people only as far as the tables do."
         )
+        if isinstance(tables.known, VectorRows):
+            rows = tables.known
+            yield (
+                f"A row is a vector of {rows.dimensions:,} numbers for each slot, rounded to whole "
+                f"numbers of {rows.grid.bits} bits."
+            )
         if self.form == "baskets":
             yield "Rows are baskets of any size, without an order."
             if self.timed is not None:

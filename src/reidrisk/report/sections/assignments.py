@@ -15,7 +15,7 @@ from reidrisk.report.exhibits import (
 )
 from reidrisk.study.analyses.assignments import bound_at_once, compared
 from reidrisk.study.result import Assignment, Result
-from reidrisk.study.text.numbers import count, share, units
+from reidrisk.study.text.numbers import after, count, share
 
 ORDER = 45
 
@@ -27,7 +27,7 @@ def section(result: Result) -> Section | None:
         return None
     exhibit = Exhibit(
         name="everyone",
-        title=f"Named correctly, after {units(result, found[0].slots)}",
+        title=f"Named correctly, {after(result, found[0].slots)}",
         sentence=" ".join(compared(one) for one in found),
         rows=tuple(_row(one) for one in found),
         columns=(

@@ -30,6 +30,7 @@ from reidrisk.study.result import Bound, Result
 from reidrisk.study.text.attacks import shortlists
 from reidrisk.study.text.bounds import bounds_of, empty, met, number, proved, said
 from reidrisk.study.text.numbers import (
+    after,
     at_most,
     count,
     interval,
@@ -38,7 +39,6 @@ from reidrisk.study.text.numbers import (
     share,
     times,
     times_at_most,
-    units,
 )
 
 ORDER = 10
@@ -62,7 +62,7 @@ def section(result: Result) -> Section | None:
     sides = {bound.side for bound in found if not _is_attack(bound, result)}
     exhibit = Exhibit(
         name="spectrum",
-        title=f"From guessing to certainty, after {units(result, found[0].slots)}",
+        title=f"From guessing to certainty, {after(result, found[0].slots)}",
         sentence=_sentence(found),
         rows=tuple(_row(bound, result) for bound in found),
         columns=(

@@ -18,13 +18,13 @@ from reidrisk.report.exhibits import (
 from reidrisk.risk._measure import COUNTED_TO
 from reidrisk.study.result import Extrapolation, Result, Risk
 from reidrisk.study.text.numbers import (
+    after,
     count,
     listed,
     opening,
     percent,
     share,
     share_with_interval,
-    units,
 )
 
 ORDER = 50
@@ -71,7 +71,7 @@ def _exhibit(result: Result, slots: int, sizes: list[Risk], laws: list[Extrapola
     used = list(dict.fromkeys(risk.attack for risk in sizes))
     return Exhibit(
         name="sizes",
-        title=f"Risk against the number of people, after {units(result, slots)}",
+        title=f"Risk against the number of people, {after(result, slots)}",
         sentence=" ".join(_fall(attack, sizes, laws) for attack in used),
         rows=(
             *({**risk_row(risk), "kind": "measured"} for risk in sizes),

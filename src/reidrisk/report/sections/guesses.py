@@ -29,7 +29,7 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Guesses, Result
-from reidrisk.study.text.numbers import count, opening, percent, share, share_with_interval, units
+from reidrisk.study.text.numbers import after, count, opening, percent, share, share_with_interval
 
 ORDER = 40
 
@@ -43,7 +43,7 @@ def section(result: Result) -> Section | None:
     used = list(dict.fromkeys(one.attack for one in guesses))
     exhibit = Exhibit(
         name="guesses",
-        title=f"Right person among those named, after {units(result, slots)}",
+        title=f"Right person among those named, {after(result, slots)}",
         sentence=" ".join(_rise(one, guesses) for one in used),
         rows=tuple(_row(one) for one in guesses),
         columns=(

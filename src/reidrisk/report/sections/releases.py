@@ -19,13 +19,23 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.study.analyses.releases import compared, extremes, left_out, spared, usefulness
+from reidrisk.study.analyses.releases import (
+    compared,
+    extremes,
+    left_out,
+    of_vectors,
+    spared,
+    usefulness,
+)
 from reidrisk.study.result import Compared, Result
 from reidrisk.study.text.numbers import at_most, percent, share_with_interval, unit
 
 ORDER = 90
 
-_USES = ("real", "variation", "withheld")
+_USES = ("real", "variation", "withheld", "products", "neighbours")
+_POINTS = ("variation", "neighbours")
+"""What is kept, on the axis of the chart."""
+
 _TITLE = "How would other releases compare?"
 
 
@@ -63,15 +73,24 @@ def section(result: Result) -> Section | None:
             {key: row[key] for key in row if key == "release" or key.startswith(_USES)}
             for row in rows
         ),
-        columns=(
-            words_column("Release", "release"),
-            *share_columns("Real", level, "real_"),
-            *share_columns("Frequencies off by", level, "variation_"),
-            *share_columns("Withheld", level, "withheld_"),
-        ),
+        columns=(words_column("Release", "release"), *_use_columns(result, level)),
         open=True,
     )
     return Section("releases", _TITLE, sentences, (risk, use))
+
+
+def _use_columns(result: Result, level: str) -> tuple[Column, ...]:
+    """What is kept of vectors, or of tokens."""
+    if of_vectors(result):
+        return (
+            *share_columns("Products kept", level, "products_"),
+            *share_columns("Neighbours kept", level, "neighbours_"),
+        )
+    return (
+        *share_columns("Real", level, "real_"),
+        *share_columns("Frequencies off by", level, "variation_"),
+        *share_columns("Withheld", level, "withheld_"),
+    )
 
 
 def _row(place: int, one: Compared) -> Row:
@@ -111,7 +130,7 @@ def _ceiling(row: Row) -> str:
 
 
 def _has_point(row: Row) -> bool:
-    return row["variation_value"] is not None and row["value"] is not None
+    return any(row[f"{use}_value"] is not None for use in _POINTS) and row["value"] is not None
 
 
 def _letter(row: Row) -> str:
@@ -132,11 +151,8 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
     data = [
         {
             **row,
-            "kept": 1 - float(row["variation_value"] or 0),
-            "least": 1 - float(row["variation_high"] or 0),
-            "most": 1 - float(row["variation_low"] or 0),
+            **_kept(row),
             "said": share_with_interval(span(row)),
-            "off": share_with_interval(span(row, "variation_")),
             # A file has no key beside the chart, so whole names stand at its marks.
             "letter": f"{_letter(row)} {row['release']}" if look.legend else _letter(row),
         }
@@ -145,7 +161,13 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
     ]
     style = by_attack(attacks, look, {str(row["attack"]) for row in data})
     colour, shape = style["color"], style["shape"]
-    across = settings(title="token frequencies kept", labelExpr=PERCENT, tickCount=5, grid=False)
+    vectors = any(row["neighbours_value"] is not None for row in data)
+    across = settings(
+        title=f"{'neighbours' if vectors else 'token frequencies'} kept",
+        labelExpr=PERCENT,
+        tickCount=5,
+        grid=False,
+    )
     up = settings(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
     x, y = of("kept:Q", axis=across), of("value:Q", axis=up)
     base = chart(data)
@@ -162,7 +184,7 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
                 of("release:N"),
                 of("attack:N", title="strongest attack"),
                 of("said:N", title="right"),
-                of("off:N", title="frequencies off by"),
+                of("use:N", title="neighbours kept" if vectors else "frequencies off by"),
             ],
         ),
         *(
@@ -172,6 +194,20 @@ def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
             for align, away, some in _aligned(data)
         ),
     ).properties(height=300)  # fmt: skip
+
+
+def _kept(row: Row) -> dict[str, Any]:
+    """How much is kept, from 0 to 1, with its interval; and the figure that says so."""
+    if row["neighbours_value"] is not None:
+        ends = {"kept": "value", "least": "low", "most": "high"}
+        kept = {name: row[f"neighbours_{end}"] for name, end in ends.items()}
+        return {**kept, "use": share_with_interval(span(row, "neighbours_"))}
+    return {
+        "kept": 1 - float(row["variation_value"] or 0),
+        "least": 1 - float(row["variation_high"] or 0),
+        "most": 1 - float(row["variation_low"] or 0),
+        "use": share_with_interval(span(row, "variation_")),
+    }
 
 
 def _aligned(data: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:

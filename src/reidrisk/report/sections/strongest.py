@@ -12,7 +12,7 @@ from reidrisk.report.exhibits import (
     words_column,
 )
 from reidrisk.study.result import Result, Strongest
-from reidrisk.study.text.numbers import units
+from reidrisk.study.text.numbers import after
 
 ORDER = 25
 
@@ -35,7 +35,7 @@ def section(result: Result) -> Section | None:
         return None
     exhibit = Exhibit(
         name="strongest",
-        title=f"Named correctly by the strongest attack, after {units(result, found[0].slots)}",
+        title=f"Named correctly by the strongest attack, {after(result, found[0].slots)}",
         sentence=" ".join(map(_sentence, found)),
         rows=tuple(map(_row, found)),
         columns=(

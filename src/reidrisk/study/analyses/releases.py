@@ -60,6 +60,8 @@ class Compared:
         real: Share of shown tokens that are real; None if what is shown are no tokens of people.
         variation: Total variation between what is shown and what people have; None likewise.
         withheld: Share of slots with nothing although the user had something to show.
+        products: Of vectors, how often the greater of two inner products is still the greater.
+        neighbours: Of vectors, how often the nearest of 19 other people is still the nearest.
         cannot: Why these people cannot be shown in this way, if they cannot: then nothing else is
             known.
     """
@@ -73,6 +75,8 @@ class Compared:
     variation: Estimate | None = None
     withheld: Estimate | None = None
     cannot: str = ""
+    products: Estimate | None = None
+    neighbours: Estimate | None = None
 
     @property
     def strongest(self) -> Risk | None:
@@ -130,6 +134,8 @@ def _compared(context: "Context", release: AnyRelease, parts: Part, *, own: bool
         real=useful.real,
         variation=useful.variation,
         withheld=useful.withheld,
+        products=useful.products,
+        neighbours=useful.neighbours,
     )
     return {"releases": (found,)}
 
@@ -232,14 +238,29 @@ def compared(result: "Result") -> tuple[str, ...]:
         else f"each after its own number of {unit(result)}, {listed([f'{n:,}' for n in counts])}: "
         "some show more than others"
     )
+    useful = (
+        "if of two inner products of vectors the greater stays the greater, and if nearest "
+        "neighbours stay the nearest"
+        if of_vectors(result)
+        else "if much of what it shows is real, if token frequencies are near the true ones, and "
+        "if little is withheld"
+    )
     text = (
         f"Every release shows the same people and is attacked in the same ways, {after}. Right is "
         "how often the strongest of these attacks names the right person, among those of whom "
         "both sides saw something; ceiling, if there is one, what no attacker exceeds. A "
-        "release is useful if much of what it shows is real, if token frequencies are near the "
-        "true ones, and if little is withheld."
+        f"release is useful {useful}."
     )
     return (text,)
+
+
+def of_vectors(result: "Result") -> bool:
+    """Whether the releases that are compared show vectors.
+
+    Args:
+        result: What a study found.
+    """
+    return any(one.products is not None for one in result.releases)
 
 
 def left_out(result: "Result") -> list[str]:
@@ -293,21 +314,36 @@ def extremes(shown: Sequence[Compared]) -> str:
 
 
 def usefulness(shown: Sequence[Compared]) -> str:
-    """Where token frequencies are nearest to the true ones, and where farthest.
+    """Where what is shown is nearest to the truth, and where farthest.
 
     Args:
         shown: Releases that were measured.
     """
+    if neighbours := [(one.neighbours, one.release) for one in shown if one.neighbours is not None]:
+        (least, worst), (most, best) = _ends(neighbours)
+        if best == worst:
+            return f"The nearest of 19 people stays the nearest in {share(most)} with {best}."
+        return (
+            f"The nearest of 19 people stays the nearest in {share(most)} of cases with {best}, "
+            f"and in {share(least)} with {worst}."
+        )
     found = [(one.variation, one.release) for one in shown if one.variation is not None]
     if not found:
         return "None of these releases shows tokens that people have."
-    ordered = sorted(found, key=lambda pair: pair[0].value)
-    (near, first), (far, last) = ordered[0], ordered[-1]
-    if len(ordered) == 1:
+    (near, first), (far, last) = _ends(found)
+    if len(found) == 1:
         return f"Token frequencies are off by {share(near)} with {first}."
     return (
         f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
     )
+
+
+def _ends(
+    found: list[tuple[Estimate, str]],
+) -> tuple[tuple[Estimate, str], tuple[Estimate, str]]:
+    """The lowest and the highest figure, each with its release."""
+    ordered = sorted(found, key=lambda pair: pair[0].value)
+    return ordered[0], ordered[-1]
 
 
 def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reidrisk.risk.tables.records import REGISTER_MATCH
 from reidrisk.study.text.numbers import (
+    after,
     at_most,
     count,
     interval,
@@ -13,7 +14,6 @@ from reidrisk.study.text.numbers import (
     share,
     share_with_interval,
     times,
-    units,
 )
 
 if TYPE_CHECKING:
@@ -138,13 +138,13 @@ def found(result: "Result") -> Sentence:
     Args:
         result: What a study found.
     """
-    best, time = strongest(result), units(result, result.slots[-1])
+    best, time = strongest(result), after(result, result.slots[-1])
     if best is None:
-        return Sentence("found", f"Found: nothing; no attack was measured after {time}.")
+        return Sentence("found", f"Found: nothing; no attack was measured {time}.")
     whom = f"the right person out of {count(result.users)}"
     cases = _cases_of(best)
     if best.value == 0:
-        text = f"Found: after {time}, no attack picked {whom} in any of {cases}."
+        text = f"Found: {time}, no attack picked {whom} in any of {cases}."
         if best.high:
             text += f" {opening(_who(result, best))} may be right in up to {at_most(best.high)}."
         return Sentence("found", text)
@@ -152,7 +152,7 @@ def found(result: "Result") -> Sentence:
     about = "about " if ends else ""
     return Sentence(
         "found",
-        f"Found: after {time}, {_who(result, best)} picks {whom} in {about}{share(best)}{ends} of "
+        f"Found: {time}, {_who(result, best)} picks {whom} in {about}{share(best)}{ends} of "
         f"{cases}, {_compared(best)}.{_with_pairs(result)}",
     )
 

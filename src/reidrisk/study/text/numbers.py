@@ -184,8 +184,9 @@ def units(result: "Result | Comparison", number: int) -> str:
 
 
 def after(result: "Result | Comparison", number: int) -> str:
-    """How much attackers had: `after 4 weeks`, or `with 3 known columns` of a table."""
-    return f"{'with' if result.unit.startswith('known ') else 'after'} {units(result, number)}"
+    """How much attackers had: `after 4 weeks`, or `with 3 known columns` of a table, or vectors."""
+    at_once = result.unit.startswith("known ") or result.unit == "vectors"
+    return f"{'with' if at_once else 'after'} {units(result, number)}"
 
 
 def unit(result: "Result", number: int = 2) -> str:

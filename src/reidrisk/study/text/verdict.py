@@ -12,6 +12,7 @@ from reidrisk.study.text.attacks import Remedy, Sentence, found, headline, short
 from reidrisk.study.text.bounds import ceilings, number, possible, proved, ruled_out, unfit
 from reidrisk.study.text.numbers import (
     Interval,
+    after,
     at_most_beside,
     count,
     doubted,
@@ -118,7 +119,7 @@ def _sooner(result: Result, best: Risk) -> str:
     if not worst.not_assessed:
         return ""
     return (
-        f" after {units(result, best.slots)}; after {units(result, worst.slots)}, "
+        f" {after(result, best.slots)}; {after(result, worst.slots)}, "
         f"{count(worst.not_assessed)} could not"
     )
 
