@@ -36,8 +36,8 @@ def only(name, setting):
 
 def test_the_table_is_made_from_the_modules():
     assert sorted(bounds.BOUNDS) == [
-        "exact-optimum", "full-information", "guessing", "k-anonymity", "matching",
-        "mutual-information", "promises",
+        "envelope", "exact-optimum", "full-information", "guessing", "k-anonymity", "matching",
+        "mutual-information", "noise-matching", "noise-on-vectors", "promises",
     ]  # fmt: skip
 
 

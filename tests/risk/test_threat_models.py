@@ -10,7 +10,16 @@ from tests.releases.worlds import Fixed
 from tests.snapshots import refuses
 from tests.threat_models import PAGE, page
 
-from reidrisk import Cohorts, Hamming, TopicsApi, TypeAware, WeightedHamming, data
+from reidrisk import (
+    Cohorts,
+    GaussianNoise,
+    Hamming,
+    LaplaceNoise,
+    TopicsApi,
+    TypeAware,
+    WeightedHamming,
+    data,
+)
 from reidrisk.attacks import ATTACKS
 from reidrisk.attacks.card import NOT_STATED, SETTING_NEEDS, card_of
 from reidrisk.estimates import Bound, Estimate
@@ -36,7 +45,14 @@ def setting_of(release, people):
     return Setting(seen, seen.slots, release=release, people=people, seed=2, shared_bits=BITS)
 
 
-SETTINGS = [setting_of(API, THERE), setting_of(PLAIN, ALIKE), setting_of(Cohorts(users=2), ALIKE)]
+VECTORS = data.VectorPeople(RNG.normal(0, 1, (40, 2)), np.arange(40))
+SETTINGS = [
+    setting_of(API, THERE),
+    setting_of(PLAIN, ALIKE),
+    setting_of(Cohorts(users=2), ALIKE),
+    setting_of(GaussianNoise(scale=0.5, clip=1.0), VECTORS),
+    setting_of(LaplaceNoise(scale=1.0, clip=1.0, norm="l2"), VECTORS),
+]
 
 
 def figures(name):

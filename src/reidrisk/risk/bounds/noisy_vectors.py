@@ -22,7 +22,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _NUMBERS_AT_A_TIME = 1 << 21
 _FEW = 2_048
-_STEPS = 100
+_STEPS = 200
 _OUTWARD = 1e-12
 """Distances are rounded by less than this share of the largest number in them."""
 
@@ -138,22 +138,25 @@ class NoisyVectors:
     def extent(self) -> Extent:
         """A ball and boxes that hold all centres, in one pass over them."""
         some = self.first(_FEW, "bounds/extent", 0)
-        centre, middle = _centre_of_ball(some), np.median(some, axis=0)
+        # Where lengths are cut, zero is the better centre.
+        centres = _centre_of_ball(some), np.zeros(self.dimensions)
+        middle = np.median(some, axis=0)
         spread = some - some.mean(axis=0)
         turn = np.linalg.eigh(spread.T @ spread)[1]
         low, high = np.full((2, self.dimensions), np.inf), np.full((2, self.dimensions), -np.inf)
-        radius, steps, largest = 0.0, 0.0, 0.0
+        radii, steps, largest = [0.0] * len(centres), 0.0, 0.0
         for _, block in self.blocks():
-            off = block - centre
-            radius = max(radius, float(np.sqrt((off**2).sum(axis=1)).max()))
+            for place, centre in enumerate(centres):
+                far = float(np.sqrt(((block - centre) ** 2).sum(axis=1)).max())
+                radii[place] = max(radii[place], far)
             steps = max(steps, float(np.abs(block - middle).sum(axis=1).max()))
             largest = max(largest, float(np.abs(block).max()))
-            for place, axes in enumerate((off, off @ turn)):
+            for place, axes in enumerate((block, (block - centres[0]) @ turn)):
                 low[place] = np.minimum(low[place], axes.min(axis=0))
                 high[place] = np.maximum(high[place], axes.max(axis=0))
         # Outwards, by more than what rounding took away; also of axes that are not quite square.
         slack = _OUTWARD * self.dimensions * largest
-        return Extent(radius + slack, high[0] - low[0] + slack, high[1] - low[1] + slack,
+        return Extent(min(radii) + slack, high[0] - low[0] + slack, high[1] - low[1] + slack,
                       steps + slack)  # fmt: skip
 
     @cached_property
