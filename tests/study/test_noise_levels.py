@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from tests.snapshots import refuses
 
-from reidrisk import Cosine, GaussianNoise, Hamming, LaplaceNoise, Nearest, TopicsApi, data, theory
+from reidrisk import (
+    Cosine,
+    GaussianNoise,
+    Hamming,
+    LaplaceNoise,
+    Nearest,
+    TopicsApi,
+    data,
+    releases,
+    theory,
+)
 from reidrisk.study import Result, Study
 from reidrisk.study.analyses.noise_levels import DELTA
 from reidrisk.study.toml import study_file
@@ -26,6 +36,8 @@ STUDY = Study(
     attacks=(Nearest(), Cosine()), release=NOISE, noise_levels=(2.0, 0.25), targets=150, seed=3
 )
 
+SEEN = releases.observe(NOISE, people(), targets=20, seed=1)
+
 
 @pytest.fixture(scope="module")
 def result():
@@ -35,9 +47,7 @@ def result():
 def test_each_scale_has_a_record_the_study_s_own_too(result):
     assert [one.scale for one in result.noise_levels] == [0.25, 0.5, 2.0]
     assert [one.mu for one in result.noise_levels] == [4.0, 2.0, 0.5]
-    assert {(one.users, one.slots, one.delta) for one in result.noise_levels} == {
-        (USERS, 1, DELTA)
-    }
+    assert {(one.users, one.slots, one.delta) for one in result.noise_levels} == {(USERS, 1, DELTA)}
 
 
 def test_what_is_found_is_what_a_study_of_that_scale_finds(result):
@@ -113,10 +123,8 @@ def test_it_needs_noise_on_vectors_and_people():
         Study(attacks=(Hamming(),), noise_levels=(0.1,))
     with refuses("out-of-range"):
         replace(STUDY, noise_levels=(-1.0,))
-    rows = NOISE.observe(people(), seed=1) if hasattr(NOISE, "observe") else None
-    if rows is not None:
-        with refuses("needs-people"):
-            STUDY.check(rows)
+    with refuses("needs-people"):
+        replace(STUDY, attacks=(Nearest(),)).check(SEEN)
 
 
 def test_noise_that_is_none_is_refused_before_anything_runs():
@@ -125,9 +133,12 @@ def test_noise_that_is_none_is_refused_before_anything_runs():
 
 
 def test_a_study_file_asks_for_it(tmp_path):
+    np.savez(tmp_path / "people.npz", ids=np.arange(USERS), vectors=people().vectors)
     text = (
-        'noise_levels = [0.1, 1]\n[people]\nkind = "synthetic"\nusers = 100\n'
+        'noise_levels = [0.1, 1]\nattacks = ["nearest"]\n'
+        '[people]\nkind = "vectors"\npath = "people.npz"\n'
         '[release]\nkind = "gaussian-noise"\nscale = 0.2\nclip = 1\n'
     )
-    with refuses("people-have-tokens"):
-        study_file(text, folder=tmp_path).study.check(data.synthetic_topics(100, seed=1))
+    read = study_file(text, folder=tmp_path)
+    assert read.study.noise_levels == (0.1, 1.0)
+    assert [one.scale for one in read.study.run(people()).noise_levels] == [0.1, 0.2, 1.0]

@@ -325,7 +325,7 @@ def _ticks(rows: Sequence[Row]) -> str:
         for row in rows
     ]
     places = json.dumps([row["scale"] for row in rows])
-    return f"{json.dumps(labels)}[indexof({places}, datum.value)]"
+    return f"{json.dumps(labels, ensure_ascii=False)}[indexof({places}, datum.value)]"
 
 
 def _guess(guessing: float, look: Style, y: Any) -> Iterator[Chart]:
