@@ -51,13 +51,13 @@ def test_nobody_asked():
 def test_the_sentence_says_what_more_noise_buys():
     assert exhibit(LITTLE, MUCH).sentence == (
         "Noise of scale 0.5 (epsilon 40) takes the strongest attack from 90 % of people, at scale "
-        "0.1 (epsilon 200), to 3.0 %, and nobody can name more than 6 %."
+        "0.1 (epsilon 200), to 3.0 % (2.6 % to 3.4 %), and nobody can name more than 6 %."
     )
 
 
 def test_one_scale_alone_is_said():
     assert exhibit(LITTLE).sentence == (
-        "With noise of scale 0.1 (epsilon 200) the strongest attack names 90 % of people, and no "
+        "With noise of scale 0.1 (epsilon 200) the strongest attack names 90 % (88 % to 92 %) of people, and no "
         "limit is proved."
     )
 

@@ -119,12 +119,12 @@ def _reading(levels: Sequence[NoiseLevel]) -> str:
         limit = f"nobody can name more than {at_most(last.proved.high)}{sure}"
     if first is last:
         return (
-            f"With noise of {_said(last)} the strongest attack names {share(last.found)} of "
-            f"people, and {limit}."
+            f"With noise of {_said(last)} the strongest attack names "
+            f"{share_with_interval(last.found)} of people, and {limit}."
         )
     return (
         f"Noise of {_said(last)} takes the strongest attack from {share(first.found)} of people, "
-        f"at {_said(first)}, to {share(last.found)}, and {limit}."
+        f"at {_said(first)}, to {share_with_interval(last.found)}, and {limit}."
     )
 
 
