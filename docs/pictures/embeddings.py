@@ -1,4 +1,4 @@
-"""What noise buys: the figures that the tutorial on embeddings finds, whose data may not be here."""
+"""What noise buys: figures of the tutorial on embeddings, whose data may not be here."""
 
 from typing import Any
 

@@ -57,8 +57,8 @@ def test_the_sentence_says_what_more_noise_buys():
 
 def test_one_scale_alone_is_said():
     assert exhibit(LITTLE).sentence == (
-        "With noise of scale 0.1 (epsilon 200) the strongest attack names 90 % (88 % to 92 %) of people, and no "
-        "limit is proved."
+        "With noise of scale 0.1 (epsilon 200) the strongest attack names 90 % (88 % to 92 %) of "
+        "people, and no limit is proved."
     )
 
 

@@ -1,7 +1,7 @@
 """Analysis: what noise on vectors buys, at several scales."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -123,7 +123,7 @@ def assumptions(study: "Study", _source: "Source") -> Iterator[str]:
 
 
 def _at(context: "Context", scale: float, parts: Part, *, own: bool) -> Part:
-    # What was found at the study's own scale is not searched again, and never said twice.
+    # At the study's own scale nothing is searched again, and never said twice.
     other = context if own else vary(context, _SCALE, scale)
     best = parts["strongest"][0] if own else _strongest(other)
     release = cast("Any", other.shows)
@@ -138,7 +138,7 @@ def _at(context: "Context", scale: float, parts: Part, *, own: bool) -> Part:
         attack=best.attack,
         uses=best.uses,
         found=best.right,
-        **_bounds(other),
+        **_bounds(other, parts["bounds"] if own else None),
     )
     return {"noise_levels": (found,)}
 
@@ -163,18 +163,23 @@ def _spent(release: Any, context: "Context") -> tuple[float, float, float]:
     return mu, 2 * math.sqrt(dimensions) * mu, 0.0
 
 
-def _bounds(context: "Context") -> dict[str, Bound | None]:
-    """The best possible, and the lowest of what is proved that rules something out."""
+def _bounds(context: "Context", known: Iterable[Bound] | None) -> dict[str, Bound | None]:
+    """The best possible, and the lowest of what is proved that rules something out.
+
+    Args:
+        context: In which they hold.
+        known: What bounds were found before; None if they were not asked.
+    """
     setting = setting_of(context, revealed=None)
-    best = risk.bounds.bounds_in(setting, (FULL,))
+    best = next(iter(risk.bounds.bounds_in(setting, (FULL,))), None)
     names = [name for name in risk.bounds.BOUNDS if name != FULL]
     uppers = [
         one
-        for one in risk.bounds.bounds_in(setting, names)
-        if one.side == "upper" and one.estimate.high < 1
+        for one in (risk.bounds.bounds_in(setting, names) if known is None else known)
+        if one.side == "upper" and one.estimate.high < 1 and (best is None or one.name != best.name)
     ]
     found = {
-        "possible": next(iter(best), None),
+        "possible": best,
         "proved": min(uppers, key=lambda one: one.estimate.high, default=None),
     }
     return {
