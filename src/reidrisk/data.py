@@ -22,6 +22,7 @@ from reidrisk.io.linked import Linked, read_linked, read_observations
 from reidrisk.io.people_files import PeopleFiles, open_profiles
 from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
+from reidrisk.io.vector_export import write_vectors
 from reidrisk.io.vector_people import read_vectors
 from reidrisk.learning.item_embedding import ItemEmbedding, embed_items
 from reidrisk.people.interests import Information, Interests
@@ -75,4 +76,5 @@ __all__ = [
     "write_tfrecord_profiles",
     "write_token_weights",
     "write_top_sets",
+    "write_vectors",
 ]

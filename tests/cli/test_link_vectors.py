@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pyarrow import csv, parquet, table
 from tests.cli.tools import call
-from tests.snapshots import says
+from tests.snapshots import refuses, says
 
 import reidrisk as rr
 from reidrisk.study import Result
@@ -122,3 +122,43 @@ def test_training_users_and_effort(tables):
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["users"] < USERS
+
+
+def test_a_release_of_tokens_shows_no_vectors(tables):
+    with refuses("conflicting-arguments"):
+        rr.link("known.npz", "shown.npz", noise=0.05, top=5)
+
+
+def test_weeks_are_slots_and_equal_rows_are_found(tables):
+    weeks = {"id": np.repeat(IDS, 2), "week": np.tile([1, 2], USERS), "x": np.repeat(KNOWN, 2, 0)}
+    found = rr.link(weeks, weeks, user="id", epoch="week", vector="x", slots=[1, 2],
+                    attacks=["nearest", "cosine"])  # fmt: skip
+    assert [risk.slots for risk in found.risks] == [1, 2, 1, 2]
+    assert all(risk.value == 1.0 for risk in found.risks)
+
+
+RELEASE = """
+attacks = ["nearest"]
+targets = "all"
+
+[people]
+kind = "vectors"
+path = "known.csv"
+user = "id"
+vectors = "v*"
+
+[release]
+kind = "gaussian-noise"
+scale = 0.8
+clip = 100.0
+"""
+
+
+def test_a_study_shows_people_with_vectors(tables, tmp_path):
+    (tmp_path / "study.toml").write_text(RELEASE)
+    done = call("study", "study.toml", "-o", "run", "-q")
+    assert done.returncode == 0, done.stderr
+    people = rr.data.read_vectors("known.parquet", user="id", vector="embedding")
+    release = rr.GaussianNoise(scale=0.8, clip=100.0)
+    study = rr.Study(release=release, attacks=(rr.attacks.Nearest(),), targets=None)
+    assert Result.load("run").risks == study.run(people).risks

@@ -209,3 +209,34 @@ def test_calibrate_says_where_it_cannot_look(tmp_path):
     done = call("calibrate", tmp_path / "study.toml", "--max-risk", "50%")
     assert done.returncode == 2
     says(done.stderr)
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    file = tmp_path_factory.mktemp("vectors") / "people.npz"
+    np.savez(file, ids=np.arange(90), vectors=np.random.default_rng(1).standard_normal((90, 6)))
+    return file
+
+
+def test_releases_of_vectors_show_tables_that_are_linked(vectors, tmp_path):
+    done = call("release", "gaussian-noise", vectors, "--scale", "0.1", "--clip", "3",
+                "--targets", "60", "-o", tmp_path / "seen")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "90 users, 60 targets, 1 slots, vectors of 6 numbers" in done.stdout
+    linked = call("link", tmp_path / "seen/known.parquet", tmp_path / "seen/anonymous.parquet",
+                  "--user", "user", "--vector", "vector", "--attack", "nearest",
+                  "-o", tmp_path / "run")  # fmt: skip
+    assert linked.returncode == 0, linked.stderr
+    assert Result.load(tmp_path / "run").risks[0].value > 0.9
+
+
+def test_a_release_of_vectors_says_what_its_people_are():
+    text = call("release", "quantised", "--help").stdout
+    assert "--vector COLUMN" in text
+    assert "--synthetic" not in text
+
+
+def test_releases_of_vectors_refuse_people_with_tokens(people, tmp_path):
+    done = call("release", "averaged", people, "--items", "3", "-o", tmp_path)
+    assert done.returncode == 2
+    says(done.stderr)

@@ -20,6 +20,7 @@ from reidrisk.core.plugins import modules_of
 from reidrisk.errors import InvalidInput
 from reidrisk.people.vectors import VectorPeople
 from reidrisk.releases.parameters import parameters_of
+from reidrisk.releases.protocol import ShowsVectors
 from reidrisk.releases.table import release_kinds
 from reidrisk.scores import (
     CosineWeights,
@@ -31,12 +32,24 @@ from reidrisk.scores import (
 )
 from reidrisk.study import Repeats
 from reidrisk.study.analyses import ANALYSES
-from reidrisk.testing.releases import TOKENS
+from reidrisk.testing.releases import TOKENS, small_worlds, vector_worlds
 
 
 def releases():
     """An example of every release, by name."""
     return {name: example(kind) for name, kind in release_kinds().items()}
+
+
+def world_of(release, *, first=True):
+    """Small people whom a release can show.
+
+    Args:
+        release: It.
+        first: Whether all are always there, and have one vector each; else some are away at times,
+            or have several.
+    """
+    worlds = vector_worlds() if isinstance(release, ShowsVectors) else small_worlds()
+    return worlds[0 if first else 1]
 
 
 def example(kind):

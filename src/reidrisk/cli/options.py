@@ -283,6 +283,8 @@ _LAYOUT = {
     "count": "The column of how often, or how much.",
     "epoch": "The column of epochs: weeks, visits.",
     "columns": "Columns that describe a person: age,postcode,genre.",
+    "vector": "The column of vectors, such as embeddings: lists of numbers.",
+    "vectors": "In its place, columns with a number of a vector each, by a pattern: 'v*'.",
 }
 _MORE = {
     "time_format": click.option(
@@ -306,10 +308,8 @@ def layout(*parts: str) -> "Callable[..., Any]":
     def made(said: dict[str, Any]) -> dict[str, Any]:
         from reidrisk.io.layouts import Layout
 
-        if "columns" in said:
-            said["columns"] = tuple(
-                one.strip() for one in (said["columns"] or "").split(",") if one.strip()
-            )
+        for name in said.keys() & {"columns", "vectors"}:
+            said[name] = tuple(one.strip() for one in (said[name] or "").split(",") if one.strip())
         return {"layout": Layout(**said)}
 
     return _laid(parts, _LAYOUT, made)

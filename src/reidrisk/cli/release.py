@@ -57,18 +57,33 @@ def _command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
         if (option := _option(one)) is not None
     }
 
+    vectors = _shows_vectors(kind)
+
     def run(people: str | None, **given: Any) -> None:
         said = {key: given.pop(its(key)) for key in offered}
         said = {key: value for key, value in said.items() if value is not None}
-        _release(name, said, people, **given)
+        show: Any = _release_vectors if vectors else _release
+        show(name, said, people, **given)
 
-    command: Callable[..., None] = options.layout(
-        "user", "item", "count", "epoch", "time_format", "returns"
-    )(run)
+    columns = (
+        ("user", "vector", "vectors")
+        if vectors
+        else ("user", "item", "count", "epoch", "time_format", "returns")
+    )
+    command: Callable[..., None] = options.layout(*columns)(run)
     # Reversed, since click lists first what was applied last.
-    for decorate in reversed(_common(offered)):
+    for decorate in reversed(_of_vectors(offered) if vectors else _common(offered)):
         command = decorate(command)
-    return click.command(name, help=_help(name, kind))(command)
+    text = _help_of_vectors(name, kind) if vectors else _help(name, kind)
+    return click.command(name, help=text)(command)
+
+
+def _shows_vectors(kind: "type[AnyRelease]") -> bool:
+    """Whether releases of a kind show vectors."""
+    from reidrisk.releases import ShowsVectors
+
+    methods = (name for name in vars(ShowsVectors) if not name.startswith("_"))
+    return all(hasattr(kind, name) for name in methods)
 
 
 def its(name: str) -> str:
@@ -95,6 +110,20 @@ def _common(offered: dict[str, Any]) -> list[Any]:
                      "with users. If it is stopped, the same command goes on."),
         options.max_memory(),
         options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it does not exist."),
+        options.quiet(),
+    ]  # fmt: skip
+
+
+def _of_vectors(offered: dict[str, Any]) -> list[Any]:
+    """Options of releases of vectors, whose people are no synthetic ones."""
+    return [
+        click.argument("people", type=click.Path()),
+        *offered.values(),
+        click.option("--targets", type=options.SIZE, help="Users to attack; all, if not given."),
+        options.seed(),
+        options.max_memory(),
+        options.output("FOLDER", holds=_HOLDS[:2], required=True,
+                       help="Made if it does not exist."),
         options.quiet(),
     ]  # fmt: skip
 
@@ -176,6 +205,66 @@ def _help(name: str, kind: "type[AnyRelease]") -> str:
     """
 
 
+def _help_of_vectors(name: str, kind: "type[AnyRelease]") -> str:
+    first = (kind.__doc__ or name).strip().partition("\n\n")[0]
+    return f"""{first}
+
+    PEOPLE is a table of users with a vector in each row, such as an embedding: lists of numbers in
+    one column (--vector), a number in each of several (--vectors), or a .npz file with the arrays
+    ids and vectors. A user with several rows has several vectors.
+
+    The folder gets known.parquet and anonymous.parquet, which only you may read: `reidrisk link`
+    reads them. Where a site is shown several vectors of each user, they are told apart by the
+    column epoch: add --epoch epoch.
+
+    \b
+    Examples:
+      reidrisk release {name} people.parquet --vector embedding{_example(kind)} -o seen/
+      reidrisk link seen/known.parquet seen/anonymous.parquet --user user --vector vector
+    """
+
+
+def _release_vectors(
+    name: str,
+    said: dict[str, Any],
+    path: str,
+    *,
+    targets: int | None,
+    layout: "Layout",
+    seed: int,
+    output: str,
+    quiet: bool,
+) -> None:
+    from reidrisk import data
+    from reidrisk.releases import observe
+    from reidrisk.study.parameters import make_release
+
+    kind = _checked_kind(name, said)
+    people = data.read_vectors(path, layout=layout)
+    release = make_release(kind, said, people)
+    seen = observe(release, people, targets=targets, seed=seed)
+    data.write_vectors(seen, output, ids=people.ids)
+    if not quiet:
+        click.echo(
+            f"{people.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
+            f"vectors of {seen.dimensions:,} numbers: {output}"
+        )
+
+
+def _checked_kind(name: str, said: dict[str, Any]) -> "type[AnyRelease]":
+    """The release of a name, if its parameters are right."""
+    from reidrisk.releases.table import release_kind
+    from reidrisk.study.parameters import faults
+
+    kind = release_kind(name)
+    if wrong := faults(kind, said):
+        raise InvalidInput(
+            "\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong),
+            code="invalid-parameters",
+        )
+    return kind
+
+
 def _release(
     name: str,
     said: dict[str, Any],
@@ -194,15 +283,9 @@ def _release(
     from reidrisk.io.layouts import Layout
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.postprocess import labels_of
-    from reidrisk.releases.table import release_kind
-    from reidrisk.study.parameters import faults, make_release
+    from reidrisk.study.parameters import make_release
 
-    kind = release_kind(name)
-    if wrong := faults(kind, said):
-        raise InvalidInput(
-            "\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong),
-            code="invalid-parameters",
-        )
+    kind = _checked_kind(name, said)
     _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
     # Hashes tell whether shards that are there are of this release; without shards nobody asks.
     files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]

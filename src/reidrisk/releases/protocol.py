@@ -160,8 +160,9 @@ def prepared(release: AnyRelease, people: People) -> Release:
     check_people(release, people)
     if isinstance(release, Surveys):
         return release.surveyed(people)
-    if isinstance(release, _OfAnother) and isinstance(release.of, Surveys):
-        return replace(release, of=prepared(release.of, people))  # type: ignore[type-var]
+    of = release.of if isinstance(release, _OfAnother) else None
+    if of is not None and (shows := prepared(of, people)) is not of:
+        return replace(release, of=shows)  # type: ignore[type-var]
     return release
 
 

@@ -174,6 +174,12 @@ def link_study(
               **({} if user_pattern is None else {"user_pattern": user_pattern}),
               **kept}  # fmt: skip
     read = read_section(TwoTables.model_construct(**people))
+    if shown and read[1].form == "vectors":
+        raise InvalidInput(
+            f"{setting('noise')} and {setting('top')} are those of a release of tokens, and rows "
+            "are vectors; leave both out",
+            code="conflicting-arguments",
+        )
     _refuse_blind(attacks, shown)
     other = table_name(anonymous) if is_path(known) or is_path(anonymous) else "another"
     keys = {

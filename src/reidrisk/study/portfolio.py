@@ -196,7 +196,8 @@ def _plan_of(study: "Study", source: Source) -> tuple[_Planned, ...]:
         study: What is measured.
         source: Of whom.
     """
-    if source.people is not None and not isinstance(study.release, ItemSamples):
+    in_slots = source.people is not None and source.form == "slots"
+    if in_slots and not isinstance(study.release, ItemSamples):
         return ()
     lengths = len(study.slots or (1,))
     return plan(source, study.release, targets=study.targets, lengths=lengths, seed=study.seed)
@@ -252,7 +253,7 @@ def _applies(one: _Entry, source: Source, release: AnyRelease | None, seed: int)
         return source.form in {"slots", "columns"} and source.has_gaps(known, seed)
     if one.name == "weighted-hamming":
         return isinstance(shows, ShowsOneOfTop)
-    if source.people is not None and not isinstance(shows, ItemSamples):
+    if source.form == "slots" and source.people is not None and not isinstance(shows, ItemSamples):
         # What a release shows of people in slots that correspond.
         usual = {"hamming"} if isinstance(shows, ShowsOneOfTop) else _IN_SLOTS
         return one.name in usual

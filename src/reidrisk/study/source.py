@@ -24,6 +24,7 @@ from reidrisk.people.protocol import People
 from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
+from reidrisk.people.vectors import has_vectors
 from reidrisk.releases import AnyRelease, Release, observe
 from reidrisk.releases.protocol import ShowsVectors, Unordered, check_people, shown
 from reidrisk.study.analyses.protocol import require_release
@@ -167,9 +168,18 @@ class _PeopleSource:
 
     people: People
 
-    form: ClassVar[Form] = "slots"
     labels: ClassVar[None] = None
     strangers: ClassVar[int] = 0
+
+    @property
+    def form(self) -> Form:
+        """Slots of tokens, or vectors."""
+        return "vectors" if has_vectors(self.people) else "slots"
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector; 0 of people with tokens."""
+        return getattr(self.people, "dimensions", None) or 0
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -91,5 +91,6 @@ def _density(across: int, lengths: Floats) -> Floats:
     logarithms = -off * off / 2
     if middle > 0:
         part = off / middle
-        logarithms += (across - 1) * (np.log1p(part) - part)
+        with np.errstate(divide="ignore"):  # a length of 0 has density 0
+            logarithms += (across - 1) * (np.log1p(part) - part)
     return np.exp(logarithms)

@@ -35,7 +35,7 @@ _MOST_TERMS = 10**5
 """Dimensions up to which volumes are summed term by term."""
 
 _LARGEST_MU = 1e6
-"""Beyond it the Gaussian reference is not computed; the bound is 1."""
+"""Beyond it only the reference without additional variance is used."""
 
 
 def upper_from_cone(users: int, dimensions: int, mu: float, *, sphere: bool = False) -> UpperBound:
@@ -50,7 +50,8 @@ def upper_from_cone(users: int, dimensions: int, mu: float, *, sphere: bool = Fa
         dimensions: d, how many numbers a vector has.
         mu: Radius of the ball, in standard deviations of the noise; times `sqrt(r)` for r fresh
             releases.
-        sphere: Whether all centres lie on the surface, as unit vectors do.
+        sphere: Whether all centres lie on the surface, as unit vectors do. If some are up to t
+            standard deviations off it, add `0.4 t` to the bound.
 
     Example:
         >>> round(rr.theory.upper_from_cone(1_000, 64, 2.0), 4)
@@ -73,7 +74,8 @@ def upper_from_gaussian_reference(
         dimensions: d, how many numbers a vector has.
         mu: Radius of the ball, in standard deviations of the noise; times `sqrt(r)` for r fresh
             releases.
-        sphere: Whether all centres lie on the surface, as unit vectors do.
+        sphere: Whether all centres lie on the surface, as unit vectors do. If some are up to t
+            standard deviations off it, add `0.4 t` to the bound.
 
     Example:
         >>> round(rr.theory.upper_from_gaussian_reference(1_000, 64, 2.0), 4)
@@ -103,9 +105,9 @@ def upper_from_volume(users: int, dimensions: int, mu: float) -> UpperBound:
     if users == 1 or math.isinf(mu):
         return UpperBound(1.0)
     if dimensions > _MOST_TERMS:  # McMullen: the sum is at most e to the power of its second term
-        return _per_user(users, mu * math.sqrt(dimensions), 0.0)
+        return _per_user(users, mu * math.sqrt(dimensions))
     if mu == 0:
-        return _per_user(users, 0.0, 0.0)
+        return _per_user(users, 0.0)
     j = np.arange(dimensions + 1.0)
     # C(d,j) kappa_d / kappa_(d-j), with kappa_k = pi^(k/2) / gamma(k/2 + 1).
     parts = [
@@ -114,7 +116,7 @@ def upper_from_volume(users: int, dimensions: int, mu: float) -> UpperBound:
         special.gammaln((dimensions - j) / 2 + 1) - special.gammaln(dimensions / 2 + 1),
         j * math.log(mu) - j * (math.log(2) / 2),
     ]
-    return _per_user(users, *_log_sum(parts))
+    return _per_user(users, _log_sum(parts))
 
 
 def upper_from_box(
@@ -151,9 +153,7 @@ def upper_from_box(
         logarithms = np.log1p(_ratio(widths, scale) / unit)
     if users == 1:
         return UpperBound(1.0)
-    # Each logarithm is off by a few roundings of itself.
-    total = math.fsum(logarithms)
-    return _per_user(users, total, total * 2.0**-49)
+    return _per_user(users, math.fsum(logarithms))
 
 
 def upper_from_l2_laplace(users: int, dimensions: int, radius: float) -> UpperBound:
@@ -175,9 +175,9 @@ def upper_from_l2_laplace(users: int, dimensions: int, radius: float) -> UpperBo
     if users == 1 or math.isinf(radius):
         return UpperBound(1.0)
     if radius == 0 or dimensions > _MOST_TERMS:  # the whole exponential series
-        return _per_user(users, radius, 0.0)
+        return _per_user(users, radius)
     j = np.arange(dimensions + 1.0)
-    return _per_user(users, *_log_sum([j * math.log(radius), -special.gammaln(j + 1)]))
+    return _per_user(users, _log_sum([j * math.log(radius), -special.gammaln(j + 1)]))
 
 
 def upper_from_neighbours(distances: ArrayLike, scale: float) -> UpperBound:
@@ -317,22 +317,20 @@ def _converse(users: int, share: float, chance: float) -> float:
     return chance * max(1.0, 1 / (users * share)) * _OUTWARD
 
 
-def _log_sum(parts: list[NDArray[np.float64]]) -> tuple[float, float]:
-    """Logarithm of `sum_j exp(sum of parts)`, and how much it may be too low."""
-    total = float(special.logsumexp(np.sum(parts, axis=0)))
-    # Each part is right to a few roundings of itself.
-    return total, float(np.sum(np.abs(parts), axis=0).max()) * 2.0**-49
+def _log_sum(parts: list[NDArray[np.float64]]) -> float:
+    """Logarithm of `sum_j exp(sum of parts)`, with each part raised by a few of its roundings."""
+    raised = np.sum(parts, axis=0) + np.sum(np.abs(parts), axis=0) * 2.0**-49
+    return float(special.logsumexp(raised))
 
 
-def _per_user(users: int, logarithm: float, slack: float) -> UpperBound:
-    """`exp(logarithm + slack) / users`, rounded up; infinite where it is beyond all floats."""
-    raised = (logarithm + slack) - math.log(users)
-    # The logarithm of many users has roundings of its own.
-    raised += 2.0**-50 * (abs(logarithm) + math.log(users))
+def _per_user(users: int, logarithm: float) -> UpperBound:
+    """`exp(logarithm) / users`, rounded up; infinite where it is beyond all floats."""
+    of_users = math.log(users)
     try:
-        return UpperBound(math.exp(raised) * _OUTWARD)
+        raised = math.exp(logarithm - of_users + (logarithm + of_users) * 2.0**-49)
     except OverflowError:
-        return UpperBound(math.inf)
+        raised = math.inf
+    return UpperBound(raised * _OUTWARD)
 
 
 def _of_distances(distances: ArrayLike, scale: float, unit: float) -> UpperBound:

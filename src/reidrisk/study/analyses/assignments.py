@@ -8,7 +8,7 @@ from reidrisk.attacks.protocol import Attack
 from reidrisk.core.digest import IF_SET
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.text.attacks import Sentence
-from reidrisk.study.text.numbers import count, opening, share, share_with_interval, units
+from reidrisk.study.text.numbers import after, count, opening, share, share_with_interval
 
 if TYPE_CHECKING:
     from reidrisk.estimates import Bound
@@ -114,7 +114,7 @@ def compared(one: "Assignment") -> str:
 
 def _found(result: "Result", best: "Assignment") -> str:
     return (
-        f"Everyone at once: after {units(result, best.slots)}, an attacker who names all "
+        f"Everyone at once: {after(result, best.slots)}, an attacker who names all "
         f"{count(best.together)} rows together, and nobody twice, picks the right person in "
         f"{share_with_interval(best.right)} of {count(best.right.trials)} cases ({best.attack}). "
         f"One by one the same attack does so in {share(best.alone)}."

@@ -1,11 +1,12 @@
 """Analysis: other releases on the same people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from reidrisk import releases, risk
+from reidrisk.core.digest import IF_SET
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate
@@ -75,8 +76,8 @@ class Compared:
     variation: Estimate | None = None
     withheld: Estimate | None = None
     cannot: str = ""
-    products: Estimate | None = None
-    neighbours: Estimate | None = None
+    products: Estimate | None = field(default=None, metadata={IF_SET: True})
+    neighbours: Estimate | None = field(default=None, metadata={IF_SET: True})
 
     @property
     def strongest(self) -> Risk | None:
