@@ -61,6 +61,10 @@ GIVEN = {"anonymous", "release", "labels"}
 """What views hold here; attacks that need more say so."""
 
 
+OF_VECTORS = {"nearest", "two-covariance"}
+"""Attacks that refuse tokens."""
+
+
 def refusal(release, attack, world="all there"):
     """The code with which a pair is refused; None if it makes sense."""
     try:
@@ -87,6 +91,8 @@ def expected(attack, release, people):
     needs, shows = set(attack.needs), prepared(release, people)
     if needs - GIVEN:
         return {"missing-knowledge"}
+    if attack.name in OF_VECTORS:
+        return {"wrong-kind-of-rows"}
     reveals = not refused(reveal, release, people, targets=9, seed=3)
     if "release" in needs and not isinstance(shows, ShowsOneOfTop):
         return {"unsupported-release"}

@@ -1,7 +1,11 @@
 """Arrays of NumPy as tables, and files that are none."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.snapshots import refuses
 
 import reidrisk as rr
@@ -80,3 +84,20 @@ def test_what_is_no_table_is_refused(tmp_path, arrays):
 def test_several_files_are_not_joined(arrays):
     with refuses("several-files"):
         rr.data.read_linked(str(arrays / "*n.npz"), arrays / "known.npz")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["known.npz", "shown.npz", "known.npy"]), st.data())
+def test_changed_files_are_read_or_refused(tmp_path_factory, name, data):
+    """Whatever is in a file: it is read, or refused as the file that it is."""
+    folder = tmp_path_factory.mktemp("changed")
+    np.savez(folder / "known.npz", ids=TEXTS, vectors=VECTORS)
+    np.savez_compressed(folder / "shown.npz", ids=TEXTS, vectors=VECTORS)
+    np.save(folder / "known.npy", VECTORS)
+    raw = bytearray((folder / name).read_bytes())
+    places = st.integers(0, len(raw) - 1) | st.integers(0, 150)
+    for place in data.draw(st.lists(places, max_size=4)):
+        raw[place] = data.draw(st.integers(0, 255))
+    (folder / name).write_bytes(raw[: data.draw(st.just(len(raw)) | st.integers(0, len(raw)))])
+    with suppress(rr.InvalidInput):
+        assert table_of_arrays(folder / name).num_rows >= 0

@@ -1,6 +1,7 @@
 """Two tables of vectors: every form gives the same rows, and what is no vector is refused."""
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -328,3 +329,16 @@ def test_strangers_and_patterns():
         linked(known, shown, user_pattern="(u[0-9]+)-", strangers="refuse")
     with refuses("tables-do-not-meet"):
         linked(known, shown)
+
+
+_ENTRIES = st.none() | st.floats() | st.integers(-(2**40), 2**40) | st.text(max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.none() | st.lists(_ENTRIES, max_size=3) | _ENTRIES, min_size=1, max_size=4))
+def test_whatever_a_column_holds_is_read_or_refused(entries):
+    table = {"id": list(range(len(entries))), "embedding": entries}
+    with suppress(rr.InvalidInput):
+        found = linked(table, table)
+        assert len(found.known) == len(entries)
+        assert np.isfinite(np.array(entries, float)).all()

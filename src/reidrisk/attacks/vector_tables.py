@@ -103,8 +103,8 @@ def _shape(rows: KnownShape) -> str:
         return str(known.kind.value)
     codec: Any = known.codec
     return (
-        f"{known.slots} slots of {codec.dimensions} numbers of the type {codec.dtype}, "
-        f"{codec.scale:g} steps for 1.0"
+        f"{known.slots} slot{'s' * (known.slots > 1)} of {codec.dimensions} numbers of the type "
+        f"{codec.dtype}, {codec.scale:g} steps for 1.0"
     )
 
 

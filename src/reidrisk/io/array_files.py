@@ -1,7 +1,9 @@
 """Read the array files of NumPy as tables: `.npz` with an array for each column, and `.npy`."""
 
 import os
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,11 @@ IDS, VECTORS = "ids", "vectors"
 """What the arrays of users and of vectors are called."""
 
 _SUFFIXES = (".npy", ".npz")
+# What zipfile and NumPy raise for files that are cut or changed.
+_DAMAGED = (
+    OSError, ValueError, EOFError, KeyError, RuntimeError, SyntaxError, MemoryError,
+    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 _NUMBERS, _TEXTS = "fiu", "US"
 _TABLE = 2
 
@@ -42,7 +49,7 @@ def table_of_arrays(file: Path) -> pa.Table:
         arrays = _arrays(file)
     except InvalidInput:
         raise
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+    except _DAMAGED:
         arrays = None
     if arrays is None:  # outside of the block: an error of NumPy may quote what is in the file
         raise InvalidInput(

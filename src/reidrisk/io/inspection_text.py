@@ -54,7 +54,7 @@ def cells_of_columns(found: "Inspection") -> Iterator[tuple[str, ...]]:
             names = span([one.name for one in columns])
             yield (names, content, "many", "-", f"{empty:,}" if empty else "-", "-", "-")
         else:
-            yield from map(column_cells, columns)
+            yield from map(_column_cells, columns)
 
 
 def _kind_of_row(column: "ColumnSummary") -> tuple[str | None, str | None]:
@@ -63,7 +63,7 @@ def _kind_of_row(column: "ColumnSummary") -> tuple[str | None, str | None]:
     return column.content, common_stem([column.name]) if together else column.name
 
 
-def column_cells(column: "ColumnSummary") -> tuple[str, ...]:
+def _column_cells(column: "ColumnSummary") -> tuple[str, ...]:
     """A row of the table of columns.
 
     Args:

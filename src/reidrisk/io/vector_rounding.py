@@ -1,7 +1,7 @@
 """Round the vectors of two tables to one grid, a row for each user, and say what that moved."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class _Moves:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RoundedSites:
+class _RoundedSites:
     """The vectors of two tables on one grid, users in the order of their labels.
 
     Args:
@@ -53,7 +53,7 @@ class RoundedSites:
     known: VectorRows
     anonymous: VectorRows
     slots: tuple[str, ...]
-    moves: _Moves = field(default_factory=_Moves)
+    moves: _Moves
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class RoundedSites:
             yield from check_slots(np.array(self.slots, object), (known, anonymous), where)
 
 
-def round_sites(here: SiteVectors, there: SiteVectors) -> RoundedSites:
+def round_sites(here: SiteVectors, there: SiteVectors) -> _RoundedSites:
     """Round two tables to the finest grid that holds both.
 
     Args:
@@ -105,7 +105,7 @@ def round_sites(here: SiteVectors, there: SiteVectors) -> RoundedSites:
     moves = _Moves()
     known, anonymous = (_rows_of(site, grid, slots, moves) for site in (here, there))
     names = () if slots is None else tuple(map(str, slots[0][np.argsort(slots[1])]))
-    return RoundedSites(known, anonymous, names, moves)
+    return _RoundedSites(known, anonymous, names, moves)
 
 
 def _refuse_unlike(here: SiteVectors, there: SiteVectors) -> None:

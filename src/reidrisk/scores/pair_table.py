@@ -79,7 +79,8 @@ class PairTable:
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         rows = self.numbers(known, self.known)
-        targets = self.numbers(np.atleast_2d(shown), self.shown)
+        one = shown.ndim < (2 if self.tokens is not None else 3)
+        targets = self.numbers(shown[None] if one else shown, self.shown)
         return self.look_up(np.broadcast_to(targets, rows.shape), rows)
 
     def numbers(self, rows: Any, among: Mapping[bytes, int]) -> NDArray[np.int64]:

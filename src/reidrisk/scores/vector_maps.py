@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.core.digest import sha256
+from reidrisk.core.digest import Data, sha256
 from reidrisk.core.parallel import Array, kernel
 from reidrisk.core.products import Vectors
 
@@ -65,8 +65,10 @@ class VectorMap:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of what was fitted: the same for the same map, wherever it is."""
-        arrays = [b"" if one is None else one.tobytes() for one in (self.mean, self.matrix)]
-        return sha256(f"{self.steps!r} {self.unit_first} {self.unit_last}", *arrays)
+        said: list[Data] = [f"{self.steps!r} {self.unit_first} {self.unit_last}"]
+        for one in (self.mean, self.matrix):
+            said += ["None"] if one is None else [str(one.shape), one.tobytes()]
+        return sha256(*said)
 
 
 @dataclass(frozen=True, eq=False)

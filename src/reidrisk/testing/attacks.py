@@ -98,7 +98,9 @@ def check_attack(
     if attack.likelihood:
         _check_chances(score, world.seen)
     disjoint = getattr(attack, "disjoint", False)
-    if world.seen.known.kind is not Kind.BAGS and not disjoint:  # bags have no slots
+    if world.seen.known.kind is Kind.VECTORS:
+        _check_nothing_known(attack, world)
+    elif world.seen.known.kind is not Kind.BAGS and not disjoint:  # bags have no slots
         _check_gaps(attack, world)
 
 
@@ -211,6 +213,17 @@ def _check_chances(score: Score, seen: Observations) -> None:
         rows = np.repeat(known[None], len(outcomes), axis=0)
         total = np.exp(score.normalised().of(rows, outcomes) / GRID).sum()
         _promise(abs(total - 1) < CLOSE, "a likelihood whose chances sum to one")
+
+
+def _check_nothing_known(attack: Attack, world: _World) -> None:
+    """The first and the last user become strangers, of whom no vector is known."""
+    seen = world.seen
+    known, codec = _rows(seen), seen.known.codec.certain(complete=False)
+    known[[0, -1]] = np.iinfo(known.dtype).min
+    rows: Any = codec.rows(known)  # type: ignore[attr-defined]
+    score = attack.fit(world.view(attack, Observations(rows, seen.anonymous, seen.truth)))
+    one, other = score.of(known[[0, -1]], np.asarray(seen.anonymous)[0])
+    _promise(bool(one == other), "to rate users alike of whom nothing is known")
 
 
 def _check_gaps(attack: Attack, world: _World) -> None:
