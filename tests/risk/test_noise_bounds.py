@@ -1,17 +1,19 @@
 """Bounds on noisy vectors: never below the best attacker, in packings, clusters and crowds."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from scipy import stats
-from tests.releases.worlds import RARE
+from tests.releases.worlds import RARE, p_value
 from tests.risk.vector_worlds import (
     Noisy,
     Points,
+    best_posteriors,
     draw,
     log_likelihoods,
     optimum,
@@ -24,14 +26,17 @@ from reidrisk import (
     LaplaceNoise,
     Observations,
     Quantised,
+    Study,
     TopicsApi,
     VectorRows,
     theory,
 )
 from reidrisk.data import VectorPeople
+from reidrisk.estimates import mean_of_numbers
 from reidrisk.people.subset import Subset
 from reidrisk.releases import observe
 from reidrisk.releases.protocol import AddsNoise, Noise
+from reidrisk.risk import spectrum
 from reidrisk.risk.bounds import (
     Setting,
     bounds_in,
@@ -43,6 +48,8 @@ from reidrisk.risk.bounds import (
     vector_draws,
 )
 from reidrisk.risk.bounds.noisy_vectors import NoisyVectors, noise_behind
+from reidrisk.scores.inner_product import InnerProduct, SquaredLength
+from reidrisk.study.text.bounds import ceilings
 
 LAWS = ("gaussian", "laplace", "l2-laplace")
 NAMES = ("noise-on-vectors", "envelope", "full-information")
@@ -105,10 +112,12 @@ def fewer_draws(monkeypatch):
 
 def check(number, names=NAMES):
     shape, points, noise, draws = world(number)
-    best, error = optimum(noise, points, draws, cases=800, seed=number)
+    found = best_posteriors(noise, points, draws, cases=800, seed=number)
+    # An interval that also holds where the attacker is hardly ever wrong.
+    best = mean_of_numbers(found, level=SURE).low
     for one in bounds_in(setting_of(points, noise, draws=draws), names):
         assert one.side == "upper"
-        assert one.estimate.high >= best - 5 * error - 1e-9, (number, shape, one, best)
+        assert one.estimate.high >= best - 1e-9, (number, shape, one, best)
 
 
 @pytest.mark.usefixtures("fewer_draws")
@@ -249,6 +258,7 @@ def test_matching_is_not_exceeded_by_who_sees_everybody():
         assert limit.estimate.high >= np.mean(right) - 5 * error, number
 
 
+@pytest.mark.usefixtures("fewer_draws")
 @pytest.mark.parametrize("law", LAWS)
 def test_the_order_of_people_changes_nothing(law):
     points = np.random.default_rng(4).normal(0, 1, (300, 3))
@@ -318,10 +328,10 @@ def test_the_envelope_is_above_the_optimum_as_often_as_it_says():
 
 def test_clusters_are_better_bounded_by_the_envelope():
     random = np.random.default_rng(0)
-    points = unit(random.standard_normal((20, 64)))[random.integers(0, 20, 1000)]
-    points = points + random.normal(0, 0.05, (1000, 64))
-    setting = setting_of(points, Noise("gaussian", 0.3), level=0.95)
-    best, _ = optimum(Noise("gaussian", 0.3), points, cases=800)
+    points = unit(random.standard_normal((10, 32)))[random.integers(0, 10, 500)]
+    points, noise = points + random.normal(0, 0.05, (500, 32)), Noise("gaussian", 0.3)
+    best, _ = optimum(noise, points, cases=800)
+    setting = setting_of(points, noise, level=0.95)
     assert only("envelope", setting).estimate.high < 1.25 * best
     assert only("noise-on-vectors", setting).estimate.value > 1.5 * best
 
@@ -430,3 +440,70 @@ def test_a_release_of_others_fits_the_seam():
     some = Subset.of(people, np.array([1, 3]))
     whole = release.drawn(people, 0, 4, site=2, seed=1)
     np.testing.assert_array_equal(release.drawn(some, 0, 2, site=2, seed=1), whole[[1, 3]])
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest vector: the best attack there is on Gaussian noise."""
+
+    name: ClassVar[str] = "toy-nearest"
+    knows: ClassVar[str] = "every user's vector"
+    assumes: ClassVar[str] = "Best for Gaussian noise."
+    needs: ClassVar[tuple[str, ...]] = ()
+    likelihood: ClassVar[bool] = False
+    uses: ClassVar[str] = "one row"
+
+    def fit(self, view):
+        del view
+        return InnerProduct.of_vectors(penalty=SquaredLength())
+
+
+PEOPLE = VectorPeople(unit(np.random.default_rng(0).standard_normal((300, 8))), np.arange(300))
+FIGURES = {"noise on vectors", "noise, everyone at once", "envelope", "full information"}
+
+
+def test_a_spectrum_of_vectors_runs_from_guessing_to_what_is_proved():
+    release = GaussianNoise(scale=0.5, clip=1.0)
+    seen = observe(release, PEOPLE, targets=200, seed=3)
+    found = spectrum(seen, [Nearest()], release=release, people=PEOPLE, seed=3)
+    assert {one.name for one in found.bounds} >= FIGURES
+    attack = found["toy-nearest"].estimate
+    assert all(one.estimate.high > attack.low for one in found.bounds if one.side == "upper")
+    assert found["full information"].estimate.low < attack.high
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_study_of_vectors_has_the_same_bounds(full):
+    release = GaussianNoise(scale=0.5, clip=1.0)
+    study = Study(
+        release=release, attacks=(Nearest(),), targets=150, seed=3, full_information=full,
+        beside=(GaussianNoise(scale=0.7, clip=1.0),),
+    )  # fmt: skip
+    result = study.run(PEOPLE)
+    names = {one.name for one in result.bounds}
+    assert names >= FIGURES - (set() if full else {"full information"})
+    assert ("full information" in names) == full
+    assert "noise, everyone at once" in {one.name for one in ceilings(result).limits}
+    assert all(one.ceiling.value < 1 for one in result.releases)
+
+
+def test_neighbours_are_those_of_a_slow_search(monkeypatch):
+    points = np.random.default_rng(6).normal(3, 1, (70, 4))
+    points[5] = points[9]
+    monkeypatch.setattr(noisy_vectors, "_NUMBERS_AT_A_TIME", 300)
+    found = NoisyVectors(Noisy(Noise("gaussian", 1.0)), Points.of(points), 1).neighbours
+    far = np.linalg.norm(points[:, None] - points, axis=2)
+    np.fill_diagonal(far, np.inf)
+    np.testing.assert_allclose(found, far.min(axis=1), atol=1e-12)
+    assert found[5] == 0
+
+
+def test_draws_are_of_all_users_alike_and_of_each_by_itself():
+    """The users of neighbouring draws are independent, also where there are few users."""
+    points = np.arange(5.0)[:, None]
+    vectors = NoisyVectors(Noisy(Noise("gaussian", 1.0)), Points.of(points), 1)
+    drawn = vector_draws.VectorDraws.of(vectors, 20_000, seed=3)
+    users = np.rint((drawn.shown - drawn.off)[:, 0, 0]).astype(int)
+    pairs = 5 * users[:-1:2] + users[1::2]
+    assert p_value(users, np.full(5, 0.2)) > RARE
+    assert p_value(pairs, np.full(25, 0.04)) > RARE

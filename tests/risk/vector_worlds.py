@@ -115,8 +115,8 @@ def posteriors(noise, shown, centres):
     return (chances / chances.sum(axis=1, keepdims=True)).max(axis=1)
 
 
-def optimum(noise, centres, draws=1, cases=20_000, seed=0):
-    """How often the best attacker is right, and the standard error of that."""
+def best_posteriors(noise, centres, draws=1, cases=20_000, seed=0):
+    """How sure the best attacker is of random users: on average it is right as often."""
     users, dimensions = centres.shape
     found = []
     for part in range(8):
@@ -124,7 +124,12 @@ def optimum(noise, centres, draws=1, cases=20_000, seed=0):
         who = random.integers(0, users, cases // 8)
         off = draw(noise, (len(who), draws, dimensions), [seed, part, 1])
         found.append(posteriors(noise, centres[who][:, None] + off, centres))
-    found = np.concatenate(found)
+    return np.concatenate(found)
+
+
+def optimum(noise, centres, draws=1, cases=20_000, seed=0):
+    """How often the best attacker is right, and the standard error of that."""
+    found = best_posteriors(noise, centres, draws, cases, seed)
     return found.mean(), found.std() / np.sqrt(len(found))
 
 

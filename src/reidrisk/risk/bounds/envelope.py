@@ -27,10 +27,10 @@ from reidrisk.risk.bounds.protocol import (
 )
 from reidrisk.risk.bounds.vector_draws import VectorDraws
 
-_CHOOSING, _JUDGING = 1 << 12, 1 << 14
+_CHOOSING, _JUDGING = 1 << 12, 1 << 16
 """Draws by which the law and lambda are chosen, and those on which they are judged."""
 
-_NUMBERS = 1 << 23
+_NUMBERS = 1 << 22
 """Numbers of all draws on which they are judged, at most: fewer draws of long vectors."""
 
 _LAMBDAS = 400
