@@ -87,6 +87,13 @@ def test_the_ring_is_drawn_where_a_key_explains_it():
     assert any("this study: scale 0.1" in key.text for key in exhibit(LITTLE, MUCH).keys)
 
 
+@pytest.mark.parametrize(("scale", "colour"), [(0.1, 0), (0.5, 1)])
+def test_found_has_the_colour_of_the_strongest_attack_at_the_study_s_own_scale(scale, colour):
+    other = replace(MUCH, attack="weighted-hamming")
+    first, *_ = exhibit(LITTLE, other, scale=scale).keys
+    assert first.colour == colour
+
+
 def test_nothing_found_has_no_mark():
     rows = drawn(exhibit(level(1.0, 0.0, 0.01, 0.02)), PAGE)["data"]["values"]
     assert [row["at"] for row in rows] == [0.02, 0.01, 0.0]

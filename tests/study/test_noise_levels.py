@@ -77,6 +77,12 @@ def test_the_limit_is_the_lowest_of_the_spectrum(result):
     assert own.proved.slots == own.slots
 
 
+def test_what_is_possible_is_no_limit_where_the_study_asks_for_it(result):
+    asked = replace(STUDY, full_information=True).run(people())
+    assert any(one.name == "full information" for one in asked.bounds)
+    assert asked.noise_levels == result.noise_levels
+
+
 @pytest.mark.parametrize(("fresh", "draws"), [(True, 4), (False, 1)])
 def test_epsilon_counts_every_fresh_draw(fresh, draws):
     noise = GaussianNoise(scale=0.5, clip=1.0, fresh=fresh, releases=4)
