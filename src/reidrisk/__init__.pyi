@@ -89,6 +89,7 @@ from .releases import (
 from .risk import (
     measure as measure,
     measure_assignment as measure_assignment,
+    measure_error_rates as measure_error_rates,
     measure_guesses as measure_guesses,
     measure_sizes as measure_sizes,
     measure_strangers as measure_strangers,

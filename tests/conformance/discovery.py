@@ -124,6 +124,7 @@ def study_of_everything():
         beside=(replace(topics, noise=0.2),),
         sweep={"noise": (0.05,)},
         everyone=True,
+        error_rates=True,
     )
 
 

@@ -165,7 +165,7 @@ def _tables(draw):
     return np.array(draw(st.lists(row, min_size=users, max_size=users)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(_tables())
 def test_all_forms_read_any_vectors_alike(tmp_path_factory, vectors):
     ids = list(range(len(vectors)))
@@ -334,7 +334,7 @@ def test_strangers_and_patterns():
 _ENTRIES = st.none() | st.floats() | st.integers(-(2**40), 2**40) | st.text(max_size=3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.none() | st.lists(_ENTRIES, max_size=3) | _ENTRIES, min_size=1, max_size=4))
 def test_whatever_a_column_holds_is_read_or_refused(entries):
     table = {"id": list(range(len(entries))), "embedding": entries}

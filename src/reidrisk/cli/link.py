@@ -107,6 +107,11 @@ def attack(
     is_flag=True,
     help="Measure attackers too who name everybody at once, and nobody twice.",
 )
+@click.option(
+    "--error-rates",
+    is_flag=True,
+    help="Tell the error rates of biometrics too: EER, D_sys, DET and others.",
+)
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.engine()
@@ -119,7 +124,7 @@ def link(
     noise: float | None, top: int | None, strangers: "Strangers | float",
     present: float | None, training: float, output: str | None,
     said: dict[str, Any], user_pattern: str | None,
-    *, everyone: bool, with_users: bool, as_json: bool, quiet: bool,
+    *, everyone: bool, error_rates: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
 
@@ -162,7 +167,7 @@ def link(
     study = link_study(
         known, anonymous, said, user_pattern=user_pattern, attacks=attacks, effort=effort,
         slots=slots, shown=release_keys(noise, top), strangers=strangers, present=present,
-        training=training, everyone=everyone, seed=0, comment=as_run(),
+        training=training, everyone=everyone, error_rates=error_rates, seed=0, comment=as_run(),
     )  # fmt: skip
     if not (quiet or as_json):
         linked = cast("Linked", cast("LinkedSource", study.source).tables)

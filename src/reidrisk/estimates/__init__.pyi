@@ -3,6 +3,9 @@ from ._claims import (
     ClaimsBin as ClaimsBin,
     claims as claims,
 )
+from .linkability import (
+    global_linkability as global_linkability,
+)
 from ._open_set import (
     Decision as Decision,
     OpenSet as OpenSet,
@@ -30,6 +33,11 @@ from .dependent import (
 from .differences import (
     paired_difference as paired_difference,
     unpaired_difference as unpaired_difference,
+)
+from .error_rates import (
+    ErrorTradeoff as ErrorTradeoff,
+    equal_error_rate as equal_error_rate,
+    error_tradeoff as error_tradeoff,
 )
 from .estimate import (
     Bound as Bound,

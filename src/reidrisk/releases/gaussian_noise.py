@@ -37,7 +37,7 @@ class GaussianNoise(NoiseRelease):
         >>> people = rr.data.VectorPeople([[1.0, 0.0], [0.0, 1.0]], ["ann", "bob"])
         >>> release = rr.GaussianNoise(scale=0.1, clip=1.0)
         >>> release.drawn(people, 0, 2, site=2, seed=7).round(2).tolist()
-        [[[1.11, 0.11]], [[0.17, 0.94]]]
+        [[[1.06, 0.06]], [[0.09, 0.97]]]
     """
 
     name: ClassVar[str] = "gaussian-noise"

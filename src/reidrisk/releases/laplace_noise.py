@@ -16,7 +16,7 @@ from reidrisk.releases.parameters import parameter
 from reidrisk.releases.protocol import AnyRelease, Crowd, Floats, Noise
 from reidrisk.releases.vectors import UNKNOWN
 
-Norm = Literal["l1", "l2"]
+_Norm = Literal["l1", "l2"]
 
 _SCALES = 20.0
 """Scales beyond which a draw lies once in 400 million; it is shown at the end of the grid."""
@@ -66,7 +66,7 @@ class LaplaceNoise(NoiseRelease):
         safer_as_it_grows=False,
         example=1,
     )
-    norm: Norm = parameter(
+    norm: _Norm = parameter(
         "l1", help="Whether noise goes by coordinates (l1) or by the length of the vector (l2)"
     )
     fresh: bool = parameter(
@@ -83,7 +83,7 @@ class LaplaceNoise(NoiseRelease):
 
     def __post_init__(self) -> None:
         self.check()
-        if self.norm not in get_args(Norm):
+        if self.norm not in get_args(_Norm):
             raise InvalidInput(f"norm is one of l1, l2; got {self.norm!r}", code="unknown-choice")
 
     @property

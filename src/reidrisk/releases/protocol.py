@@ -481,6 +481,10 @@ class Noise:
             `scale` in each coordinate, independent of each other; "l2-laplace", with a density
             proportional to `exp(-|noise| / scale)`.
         scale: In units of the vectors.
+
+    Example:
+        >>> rr.LaplaceNoise(scale=0.1, clip=1.0, norm="l2").noise
+        Noise(law='l2-laplace', scale=0.1)
     """
 
     law: Literal["gaussian", "laplace", "l2-laplace"]
@@ -536,6 +540,14 @@ class AddsNoise(Protocol):
 
     What it shows is a function of what it draws, such as that rounded to a grid. So whatever bounds
     an attacker who sees the draw bounds an attacker who sees what is shown.
+
+    Example:
+        >>> people = rr.data.VectorPeople([[3.0, 4.0], [0.5, 0.0]], ["ann", "bob"])
+        >>> release = rr.GaussianNoise(scale=0.1, clip=1.0, releases=4)
+        >>> isinstance(release, rr.releases.AddsNoise), release.draws(4)
+        (True, 4)
+        >>> release.centres(people, 0, 2).round(6).tolist()
+        [[0.6, 0.8], [0.5, 0.0]]
     """
 
     @property

@@ -4,6 +4,9 @@ from . import (
 from ._assignment import (
     measure_assignment as measure_assignment,
 )
+from ._error_rates import (
+    measure_error_rates as measure_error_rates,
+)
 from ._measure import (
     measure as measure,
     measure_guesses as measure_guesses,
@@ -35,6 +38,9 @@ from .open_sets import (
 )
 from .records import (
     Assignment as Assignment,
+    ErrorRates as ErrorRates,
+    OperatingPoint as OperatingPoint,
+    RankRate as RankRate,
 )
 from .tables._singling import (
     singling as singling,

@@ -45,6 +45,7 @@ def link(
     present: float | None = None,
     training: float = 0.0,
     everyone: bool = False,
+    error_rates: bool = False,
     seed: int = 0,
     header: bool | None = None,
     separator: str | None = None,
@@ -93,6 +94,7 @@ def link(
         present: Share of visitors whom the attackers know; as in the data, if not given.
         training: Share of users who are not attacked, from whom attacks may learn.
         everyone: Whether to measure attackers too who name everybody at once, and nobody twice.
+        error_rates: Whether to tell the error rates of biometrics too: EER, D_sys, DET and others.
         seed: Of all chance.
         header: Whether the first line of a file names the columns; detected if not given.
         separator: Separator of columns in a file; detected if not given.
@@ -123,7 +125,8 @@ def link(
         found = link_study(
             path_or_table(known), path_or_table(anonymous), said, user_pattern=user_pattern,
             attacks=attacks, effort=effort, slots=slots, shown=release_keys(noise, top),
-            strangers=strangers, present=present, training=training, everyone=everyone, seed=seed,
+            strangers=strangers, present=present, training=training, everyone=everyone,
+            error_rates=error_rates, seed=seed,
         )  # fmt: skip
         return in_frames_of(found.run(engine), known, anonymous)
 
@@ -142,6 +145,7 @@ def link_study(
     present: float | None,
     training: float,
     everyone: bool = False,
+    error_rates: bool = False,
     seed: int,
     comment: str | None = None,
 ) -> StudyFile:
@@ -160,6 +164,7 @@ def link_study(
         present: As above.
         training: As above.
         everyone: As above.
+        error_rates: As above.
         seed: As above.
         comment: The first line of the study file; None where no file is written.
     """
@@ -187,7 +192,7 @@ def link_study(
         "unit": read[1].form, "seed": seed, "targets": "all", "attacks": attacks, "effort": effort,
         "slots": slots,
         "strangers": 0.0 if told else strangers, "present": present, "training": training,
-        "everyone": everyone or None,
+        "everyone": everyone or None, "error_rates": error_rates or None,
     }  # fmt: skip
     people |= {"known": whole_path(known), "anonymous": whole_path(anonymous)}
     return described_study(keys, people, shown or None, read, comment=comment)

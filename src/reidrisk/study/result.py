@@ -18,12 +18,12 @@ from reidrisk.core.ranges import Chance, Real, Share, Unchecked
 from reidrisk.estimates import Bound, Claims, Decision, Extrapolation, OpenSet, Selective
 from reidrisk.estimates.estimate import Setting
 from reidrisk.information.records import Bits, Independence
-from reidrisk.risk.records import Assignment
+from reidrisk.risk.records import Assignment, ErrorRates
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
 from reidrisk.study.analyses.noise_levels import NoiseLevel
 from reidrisk.study.analyses.per_user import UserRisk
-from reidrisk.study.analyses.releases import Compared, Refusal
+from reidrisk.study.analyses.releases import OF_VECTORS, Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
 from reidrisk.study.analyses.strongest import Strongest
 from reidrisk.study.credits import Credits
@@ -42,6 +42,7 @@ __all__ = [
     "Credits",
     "Decision",
     "Doubt",
+    "ErrorRates",
     "Extrapolation",
     "Guesses",
     "Independence",
@@ -64,7 +65,10 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments", "noise_levels")
+ADDED = (
+    "analyses", "singling", "unicity", "doubts", "strongest", "assignments", "error_rates",
+    "noise_levels",
+)  # fmt: skip
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -135,6 +139,7 @@ class Result:
         doubts: Named reasons not to trust a low figure, found when the study ran.
         strongest: The strongest attack of those tried, by what attackers were given.
         assignments: Attackers who name everybody at once, and nobody twice.
+        error_rates: The figures of biometrics, of each attack.
         noise_levels: What noise of several scales buys.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
@@ -191,6 +196,7 @@ class Result:
     doubts: tuple[Doubt, ...] = ()
     strongest: tuple[Strongest, ...] = ()
     assignments: tuple[Assignment, ...] = ()
+    error_rates: tuple[ErrorRates, ...] = ()
     noise_levels: tuple[NoiseLevel, ...] = ()
 
     @property
@@ -205,7 +211,7 @@ class Result:
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
             *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
-            *compared, *self.assignments, *self.noise_levels,
+            *compared, *self.assignments, *self.error_rates, *self.noise_levels,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))
@@ -219,6 +225,10 @@ class Result:
         body = {key: value for key, value in body.items() if value or key not in ADDED}
         if self.signoff is not None and not self.signoff.accept:
             del body["signoff"]["accept"]  # this came later too
+        for one in body["releases"]:
+            for name in OF_VECTORS:  # and these
+                if one[name] is None:
+                    del one[name]
         body["checksum"] = checksum_of(body)
         # NaN is no JSON, and readers of results refuse it.
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -16,6 +16,7 @@ from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.assignments import AssignmentSettings
 from reidrisk.study.analyses.bounds import BoundSettings
 from reidrisk.study.analyses.crowds import CrowdSettings
+from reidrisk.study.analyses.error_rates import ErrorRateSettings
 from reidrisk.study.analyses.information import InformationSettings
 from reidrisk.study.analyses.models import ModelSettings
 from reidrisk.study.analyses.noise_levels import NoiseLevelSettings
@@ -68,6 +69,7 @@ class _CommonSettings:
 @dataclass(frozen=True, kw_only=True)
 class Study(
     NoiseLevelSettings,
+    ErrorRateSettings,
     AssignmentSettings,
     SweepSettings,
     ReleaseSettings,
@@ -109,6 +111,7 @@ class Study(
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
         everyone: Whether attackers also name everybody at once, and nobody twice.
+        error_rates: Whether attacks are also judged by the error rates of biometrics.
         noise_levels: Scales of the noise that the release adds to vectors: for each of them, and
             for the study's own, what attacks find, what is possible and what is ruled out.
         analyses: Analyses of others.

@@ -1,12 +1,11 @@
 """Analysis: other releases on the same people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from reidrisk import releases, risk
-from reidrisk.core.digest import IF_SET
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate
@@ -48,6 +47,10 @@ class Refusal:
     why: str
 
 
+OF_VECTORS = ("products", "neighbours")
+"""What is known of releases of vectors only; results of others do not name it."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """A release among others, on the same people: how risky and how useful it is.
@@ -76,8 +79,8 @@ class Compared:
     variation: Estimate | None = None
     withheld: Estimate | None = None
     cannot: str = ""
-    products: Estimate | None = field(default=None, metadata={IF_SET: True})
-    neighbours: Estimate | None = field(default=None, metadata={IF_SET: True})
+    products: Estimate | None = None
+    neighbours: Estimate | None = None
 
     @property
     def strongest(self) -> Risk | None:
