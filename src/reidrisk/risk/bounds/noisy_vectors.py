@@ -31,7 +31,7 @@ MOST_PAIRS = 1 << 36
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class _Extent:
     """What a set of centres takes up: a ball and a box around all of them.
 
     Attributes:
@@ -135,7 +135,7 @@ class NoisyVectors:
         return self.take(group.first)
 
     @cached_property
-    def extent(self) -> Extent:
+    def extent(self) -> _Extent:
         """A ball and boxes that hold all centres, in one pass over them."""
         some = self.first(_FEW, "bounds/extent", 0)
         # Where lengths are cut, zero is the better centre.
@@ -156,7 +156,7 @@ class NoisyVectors:
                 high[place] = np.maximum(high[place], axes.max(axis=0))
         # Outwards, by more than what rounding took away; also of axes that are not quite square.
         slack = _OUTWARD * self.dimensions * largest
-        return Extent(min(radii) + slack, high[0] - low[0] + slack, high[1] - low[1] + slack,
+        return _Extent(min(radii) + slack, high[0] - low[0] + slack, high[1] - low[1] + slack,
                       steps + slack)  # fmt: skip
 
     @cached_property
