@@ -87,7 +87,8 @@ EMBEDDINGS = {
     "web areas, split by area": lambda: real_tables.split_by_item(real_tables.visits()),
 }
 _BEATEN_BY = 1.2
-"""Nobody may write an attack in twenty lines that finds more than so many times as much."""
+"""Nobody may write an attack in twenty lines that finds more than so many times as much, within the
+interval: where few are found, halves of people differ much."""
 
 
 @needs_data
@@ -100,4 +101,4 @@ def test_the_default_attacks_on_embeddings_find_what_an_outsider_finds(name, noi
     best = max(found for _, found in embeddings.outsiders(known, shown))
     assert _BEATEN_BY * outsider.right.high >= best
     with_pairs = max(best, *(found for _, found in embeddings.insiders(known, shown)))
-    assert _BEATEN_BY * insider.right.value >= with_pairs
+    assert _BEATEN_BY * insider.right.high >= with_pairs
