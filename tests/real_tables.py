@@ -33,6 +33,22 @@ def songs():
                        names=["user", "item", "times"])  # fmt: skip
 
 
+def visits(least=8):
+    """Users who visited so many areas of a site at least, and these areas."""
+    rows = []
+    for part in ("data", "test"):
+        user = ""
+        for line in (DATA / f"anonymous-msweb.{part}").read_text().splitlines():
+            kind, one, *_ = line.split(",")
+            if kind == "C":
+                user = f"{part} {one}"
+            elif kind == "V":
+                rows.append((user, int(one)))
+    found = pd.DataFrame(rows, columns=["user", "item"])
+    areas = found.groupby("user").size()
+    return found[found["user"].isin(areas.index[areas >= least])]
+
+
 def split_by_item(rows, seed=0):
     """Each item of a user on one side only, at random: no true pair shares anything."""
     side = np.random.default_rng(seed).integers(0, 2, len(rows))

@@ -5,7 +5,7 @@ of one version of the libraries are the same everywhere, and goals lie below the
 """
 
 import pytest
-from benchmarks import strength
+from benchmarks import embeddings, strength
 from tests import real_tables
 from tests.shared_data import needs_data
 
@@ -78,3 +78,27 @@ def test_numbers_that_are_hardly_ever_the_same():
     outsider, other = result.strongest
     assert outsider.right.value >= 0.85
     assert other.right.value >= 0.88
+
+
+EMBEDDINGS = {
+    "shopping, half-years": WORLDS["shopping, half-years"][0],
+    "Last.fm, split by artist": WORLDS["Last.fm, split by artist"][0],
+    "songs, split by song": WORLDS["songs, split by song"][0],
+    "web areas, split by area": lambda: real_tables.split_by_item(real_tables.visits()),
+}
+_BEATEN_BY = 1.2
+"""Nobody may write an attack in twenty lines that finds more than so many times as much, within the
+interval: where few are found, halves of people differ much."""
+
+
+@needs_data
+@pytest.mark.parametrize("name", EMBEDDINGS)
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_the_default_attacks_on_embeddings_find_what_an_outsider_finds(name, noise):
+    known, shown = embeddings.embedded(*EMBEDDINGS[name](), 64)
+    shown = embeddings.noisy(shown, noise)
+    outsider, insider = embeddings.tried(known, shown).strongest
+    best = max(found for _, found in embeddings.outsiders(known, shown))
+    assert _BEATEN_BY * outsider.right.high >= best
+    with_pairs = max(best, *(found for _, found in embeddings.insiders(known, shown)))
+    assert _BEATEN_BY * insider.right.high >= with_pairs

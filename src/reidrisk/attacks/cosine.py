@@ -41,6 +41,10 @@ _LEAD = 0.1
 """How far a best row must be ahead to count when weightings are compared. More would favour
 weightings by which most rows are alike, and a few far from all others."""
 
+_CLEARLY = 1.25
+"""Vectors are centred first and divided by their lengths then, unless by another cosine so many
+times as many rows stand out: lengths tell something, and a few rows more are chance."""
+
 _RARITY = (0.0, 0.5, 1.0)
 _TIME_COUNTINGS: tuple[Counting, ...] = ("share", "log")
 _TIME_RARITY = (0.0, 0.5)
@@ -61,8 +65,8 @@ class Cosine:
     most anonymous rows have a known row that is clearly nearest, in both directions. Where rows
     tell when items came, it is chosen likewise whether the cosine of that is added, as of `times`.
 
-    Vectors are compared as they are, or less the mean of their table, which is subtracted before
-    they are divided by their lengths or after. Vectors of several slots are averaged.
+    Vectors are compared less the mean of their table, unless clearly more rows stand out as they
+    are, or if they are divided by their lengths before. Those of several slots are averaged.
 
     Args:
         counting: What an item counts for a row: "binary", "count", "log" for `log(1 + count)`,
@@ -138,7 +142,9 @@ class Cosine:
         scores = cosines_of_vectors(view, self.name, self.centred)
         score = scores[0]
         if len(scores) > 1:
-            score = max(scores, key=lambda one: standing_out_of_vectors(view, one, _LEAD))
+            by_rows = [standing_out_of_vectors(view, one, _LEAD) for one in scores]
+            best = int(np.argmax(by_rows))
+            score = scores[best if by_rows[best] > _CLEARLY * by_rows[0] else 0]
         return replace(score, penalty=hubs_of(score, view)) if self.corrects_hubs else score
 
     def _options(self, tables: Tables) -> list[tuple[Counting, float, bool]]:

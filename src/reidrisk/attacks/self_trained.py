@@ -30,7 +30,8 @@ class SelfTrained:
     takes rows that are clearly nearest for pairs of one person; it may be one among users who share
     no item. Guesses about half of the rows teach the trees that judge the other half. In tables of
     columns, guesses of several scores are taken; not of one whose guesses would be as confident if
-    the columns of anonymous rows were mixed.
+    the columns of anonymous rows were mixed. Of vectors, guesses also teach in which directions the
+    two sides of a person go together.
 
     Example:
         >>> rr.SelfTrained().needs

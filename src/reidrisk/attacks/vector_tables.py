@@ -188,7 +188,7 @@ def _added(one: _Sums, other: _Sums) -> _Sums:
 
 
 def cosines_of_vectors(view: View, name: str, centred: bool | None) -> list[InnerProduct]:
-    """Cosines of vectors, of which the one is taken by which most rows stand out.
+    """Cosines of vectors to choose from, the usual one first.
 
     Args:
         view: Known and anonymous rows.
