@@ -55,20 +55,11 @@ def logs():
     yield "Last.fm, 50 plays and 50", real_tables.split_plays(listens), 256
     yield "Last.fm, each artist on one side", real_tables.split_by_item(listens), 256
     yield "songs, each song on one side", real_tables.split_by_item(songs), 256
-    yield "areas of a web site, each area on one side", real_tables.split_by_item(areas()), 64
-
-
-def areas(fewest=8, file="anonymous-msweb.data"):
-    """Areas of a web site by visitor, of those who saw several."""
-    case, found = "", []
-    for line in (DATA / file).read_text(encoding="latin-1").splitlines():
-        kind, number, *_ = line.split(",")
-        if kind == "C":
-            case = number.strip('"')
-        elif kind == "V":
-            found.append((case, number))
-    rows = pd.DataFrame(found, columns=["user", "item"])
-    return rows[rows.groupby("user")["item"].transform("size") >= fewest]
+    yield (
+        "areas of a web site, each area on one side",
+        real_tables.split_by_item(real_tables.visits()),
+        64,
+    )
 
 
 def by_items(known, shown):
