@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from tests.snapshots import refuses
+from tests.vectors import vectors
 
 from reidrisk import BagRows, Observations, TokenWeights, TopicsApi, data
 from reidrisk.attacks import ATTACKS, Card, View, attack_named, card_of, check_needs
@@ -59,6 +60,7 @@ WITH_TORCH = {name for name, kind in ATTACKS.items() if "panel" in kind().needs}
 def test_with_what_a_card_needs_and_nothing_else_an_attack_is_fitted(name):
     attack = attack_named(name)
     seen = API.reveal(PEOPLE, targets=40, seed=1) if name == "full-information" else SEEN
+    seen = vectors() if name == "nearest" else seen
     view = View.of(seen, **KNOWN)
     others = {need: None for need in NEEDS if need not in card_of(attack).needs}
     attack.fit(replace(view, **others)).check(seen)
@@ -162,7 +164,7 @@ def test_what_a_plug_in_uses_is_told_by_what_it_needs_if_it_does_not_say():
 @pytest.mark.parametrize("name", sorted(ATTACKS))
 def test_every_attack_says_what_it_uses(name):
     """Who is fitted on the anonymous rows uses all of them."""
-    uses = ATTACKS[name].uses
+    uses = attack_named(name).uses
     assert uses in {"one row", "all rows"}
     assert uses == "all rows" or "anonymous" not in attack_named(name).needs
 

@@ -32,7 +32,7 @@ class Nearest:
     )
     limits: ClassVar[str] = (
         "Ignores that some directions tell more than others, and which slot a vector is from. "
-        "Refuses rows of tokens."
+        "Refuses tokens, whether in slots, sets or bags."
     )
     cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
     source: ClassVar[str] = f"Not in {PAPER}: the nearest neighbour."

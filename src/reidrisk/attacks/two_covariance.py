@@ -51,7 +51,7 @@ class TwoCovariance:
     )
     limits: ClassVar[str] = (
         "Ignores which slot a vector is from, and everything but means and covariances. Its log "
-        "ratios are too sure of themselves to be taken for chances. Refuses rows of tokens."
+        "ratios are too sure of themselves to be taken for chances. Refuses tokens."
     )
     cost: ClassVar[str] = (
         "Twenty decompositions of matrices of the size of the vectors, whose last digits may "
