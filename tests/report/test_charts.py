@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.report.noisy import LITTLE, MUCH
 from tests.report.reckoned import reckoned_sample
 from tests.report.sample import bare, risk, sample
 from tests.report.signed import STRANGERS
@@ -40,11 +41,12 @@ def drawn(result, look=PAGE):
 
 def results():
     """Of every chart there is."""
-    return {"sample": sample(), "some": some(), "reckoned": reckoned_sample()}
+    noisy = bare(noise_levels=(LITTLE, MUCH))
+    return {"sample": sample(), "some": some(), "reckoned": reckoned_sample(), "noisy": noisy}
 
 
 @pytest.mark.parametrize("look", [PAGE, FILE])
-@pytest.mark.parametrize("name", ["sample", "some", "reckoned"])
+@pytest.mark.parametrize("name", ["sample", "some", "reckoned", "noisy"])
 def test_altair_finds_every_chart_to_be_vega_lite(name, look):
     altair = pytest.importorskip("altair")
     for section in sections(results()[name]):

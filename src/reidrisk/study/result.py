@@ -21,6 +21,7 @@ from reidrisk.information.records import Bits, Independence
 from reidrisk.risk.records import Assignment, ErrorRates
 from reidrisk.risk.tables.records import SinglingRecord, Unicity
 from reidrisk.study.analyses.information import Leans, Learned, LearningCurve, Reckoned
+from reidrisk.study.analyses.noise_levels import NoiseLevel
 from reidrisk.study.analyses.per_user import UserRisk
 from reidrisk.study.analyses.releases import OF_VECTORS, Compared, Refusal
 from reidrisk.study.analyses.risks import Attacker, Guesses, Risk, Shortlist
@@ -48,6 +49,7 @@ __all__ = [
     "Leans",
     "Learned",
     "LearningCurve",
+    "NoiseLevel",
     "OpenSet",
     "Reckoned",
     "Refusal",
@@ -63,7 +65,10 @@ __all__ = [
 
 SCHEMA = "reidrisk/1"
 
-ADDED = ("analyses", "singling", "unicity", "doubts", "strongest", "assignments", "error_rates")
+ADDED = (
+    "analyses", "singling", "unicity", "doubts", "strongest", "assignments", "error_rates",
+    "noise_levels",
+)  # fmt: skip
 """Fields that came to `reidrisk/1` later: a file has them only where there is something in them."""
 
 
@@ -135,6 +140,7 @@ class Result:
         strongest: The strongest attack of those tried, by what attackers were given.
         assignments: Attackers who name everybody at once, and nobody twice.
         error_rates: The figures of biometrics, of each attack.
+        noise_levels: What noise of several scales buys.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -191,6 +197,7 @@ class Result:
     strongest: tuple[Strongest, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     error_rates: tuple[ErrorRates, ...] = ()
+    noise_levels: tuple[NoiseLevel, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -204,7 +211,7 @@ class Result:
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
             *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
-            *compared, *self.assignments, *self.error_rates,
+            *compared, *self.assignments, *self.error_rates, *self.noise_levels,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))

@@ -19,6 +19,7 @@ from reidrisk.study.analyses.crowds import CrowdSettings
 from reidrisk.study.analyses.error_rates import ErrorRateSettings
 from reidrisk.study.analyses.information import InformationSettings
 from reidrisk.study.analyses.models import ModelSettings
+from reidrisk.study.analyses.noise_levels import NoiseLevelSettings
 from reidrisk.study.analyses.per_user import PerUserSettings
 from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
 from reidrisk.study.analyses.releases import ReleaseSettings
@@ -67,6 +68,7 @@ class _CommonSettings:
 # in this order.
 @dataclass(frozen=True, kw_only=True)
 class Study(
+    NoiseLevelSettings,
     ErrorRateSettings,
     AssignmentSettings,
     SweepSettings,
@@ -110,6 +112,8 @@ class Study(
             they are: `{"noise": (0.01, 0.1)}`.
         everyone: Whether attackers also name everybody at once, and nobody twice.
         error_rates: Whether attacks are also judged by the error rates of biometrics.
+        noise_levels: Scales of the noise that the release adds to vectors: for each of them, and
+            for the study's own, what attacks find, what is possible and what is ruled out.
         analyses: Analyses of others.
 
     Example:

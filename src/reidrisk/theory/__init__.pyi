@@ -3,6 +3,9 @@ from .examples import (
     matching_beats_random_user as matching_beats_random_user,
     safe_without_promise as safe_without_promise,
 )
+from .gaussian_privacy import (
+    epsilon_of_gaussian_noise as epsilon_of_gaussian_noise,
+)
 from .local_privacy import (
     largest_epsilon as largest_epsilon,
     randomised_response_optimum as randomised_response_optimum,

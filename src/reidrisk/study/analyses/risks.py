@@ -17,7 +17,7 @@ from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
 from reidrisk.releases.protocol import AnyRelease, Release, Surveys, asked, shown
 from reidrisk.study.analyses.protocol import Part, Step, alone, require_release
-from reidrisk.study.credits import credits_record, digest_of
+from reidrisk.study.credits import Credits, credits_record, digest_of
 from reidrisk.study.settings import Count
 
 if TYPE_CHECKING:
@@ -157,17 +157,9 @@ def ranks(context: "Context") -> int:
 def _everything(context: "Context") -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
     found = context.measured(context.slots)
-    # With a precision fewer were attacked than could have been.
-    people = digest_of(
-        context.ids_of(context.seen.truth[: len(found[0].matches)]), context.study.seed
-    )
-    kept = tuple(
-        credits_record(one.name, context.headline, people, one.matches, one.assessed)
-        for one in found
-    )
     records: dict[str, tuple[Any, ...]] = {
         "risks": risks_of(context, found),
-        "credits": kept,
+        "credits": credits_of(context, found),
         "shortlists": tuple(record for one in found for record in _shortlists(one)),
     }
     if context.study.guesses:
@@ -193,6 +185,23 @@ def _shortlists(found: "Measured") -> Iterator[Shortlist]:
         right = is_listed(found.matches.true_score)[found.assessed]
         recall = found.interval(right.astype(np.float64))
         yield Shortlist(found.name, found.slots, score.keep_best, recall)
+
+
+def credits_of(context: "Context", found: Sequence["Measured"]) -> tuple[Credits, ...]:
+    """What became of every target at the headline, as records.
+
+    Args:
+        context: In which it was measured.
+        found: One for each attack.
+    """
+    # With a precision fewer were attacked than could have been.
+    people = digest_of(
+        context.ids_of(context.seen.truth[: len(found[0].matches)]), context.study.seed
+    )
+    return tuple(
+        credits_record(one.name, context.headline, people, one.matches, one.assessed)
+        for one in found
+    )
 
 
 def risks_of(context: "Context", found: Sequence["Measured"]) -> tuple[Risk, ...]:

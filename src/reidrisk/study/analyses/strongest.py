@@ -84,14 +84,23 @@ def given(attack: Attack) -> Given:
 
 
 def _strongest(context: "Context", parts: Part) -> Part:
+    return {"strongest": strongest_of(context, parts), "doubts": tuple(_left_out(context))}
+
+
+def strongest_of(context: "Context", parts: Part) -> tuple[Strongest, ...]:
+    """The strongest attack of the headline, for each that attackers were given; the least first.
+
+    Args:
+        context: In which it was measured.
+        parts: Its risks and credits.
+    """
     attacks = context.study.attacks
     outsiders = [place for place, one in enumerate(attacks) if given(one) == "rows"]
     pools: list[tuple[Given, list[int]]] = [("rows", outsiders)]
     if len(outsiders) < len(attacks):
         # Whoever knows pairs can do without them too.
         pools.append(("rows and pairs", list(range(len(attacks)))))
-    found = [_of_pool(context, parts, pool, places) for pool, places in pools if places]
-    return {"strongest": tuple(found), "doubts": tuple(_left_out(context))}
+    return tuple(_of_pool(context, parts, pool, places) for pool, places in pools if places)
 
 
 def _left_out(context: "Context") -> Iterator[Doubt]:
@@ -108,7 +117,11 @@ def _left_out(context: "Context") -> Iterator[Doubt]:
 
 def _of_pool(context: "Context", parts: Part, pool: Given, places: list[int]) -> Strongest:
     """The strongest of some attacks; by place and not by name: two may share a name."""
-    headline = [one for one in parts["risks"] if one.slots == context.headline and not one.setting]
+    headline = [
+        one
+        for one in parts["risks"]
+        if one.slots == context.headline and one.setting == context.setting
+    ]
     best: int = max(places, key=lambda place: (headline[place].value, -place))
     risk: Risk = headline[best]
     credit = credits_in(parts["credits"][best], risk.targets + risk.not_assessed)

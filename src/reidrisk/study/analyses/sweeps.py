@@ -59,7 +59,7 @@ def steps(context: "Context") -> Iterator[Step]:
     """A step for each value; what was seen there is forgotten afterwards."""
     for name, values in context.study.sweep.items():
         for value in values:
-            _vary(context, name, value)  # refuses, before anything is run, what cannot be
+            vary(context, name, value)  # refuses, before anything is run, what cannot be
             yield alone(f"sweep-{name}-{value}", at, context, name, value)
 
 
@@ -71,12 +71,18 @@ def at(context: "Context", name: str, value: Any) -> Part:
         name: Of the parameter.
         value: To which it is set.
     """
-    other = _vary(context, name, value)
+    other = vary(context, name, value)
     return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 
 
-def _vary(context: "Context", name: str, value: Any) -> "Context":
-    """The context with one parameter set to another value."""
+def vary(context: "Context", name: str, value: Any) -> "Context":
+    """The context with one parameter set to another value.
+
+    Args:
+        context: Of the study.
+        name: Of the parameter.
+        value: To which it is set.
+    """
     from reidrisk.study.parameters import USERS, parameter_of
 
     setting = {name: value}
@@ -99,11 +105,18 @@ def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:
     for setting, risks in settings.items():
         # A setting that was spared one of the attacks may look safer than it is.
         if {risk.attack for risk in own} <= {risk.attack for risk in risks}:
-            changed = [_changed(result, name, value) for name, value in setting]
-            yield Remedy(listed(changed), max(risk.high for risk in risks))
+            changes = [changed(result, name, value) for name, value in setting]
+            yield Remedy(listed(changes), max(risk.high for risk in risks))
 
 
-def _changed(result: "Result", name: str, value: Any) -> str:
+def changed(result: "Result", name: str, value: Any) -> str:
+    """A changed parameter in words, for a remedy: `noise 0.2 instead of 0.05`.
+
+    Args:
+        result: What the study found.
+        name: Of the parameter.
+        value: To which it is set.
+    """
     release = result.study.get("release")
     before = release.get(name) if isinstance(release, Mapping) else None
     instead = "" if before is None else f" instead of {_plain(before)}"
