@@ -150,7 +150,7 @@ def processor(function):
 def from_disk():
     """Ten million vectors of 64 numbers, mapped and in Parquet: seconds and memory at the peak."""
     from reidrisk import VectorRows
-    from reidrisk.data import write_vectors
+    from reidrisk.data import write_vector_rows
 
     with tempfile.TemporaryDirectory() as folder:
         mapped, stored = Path(folder) / "known.npy", Path(folder) / "known.parquet"
@@ -160,7 +160,7 @@ def from_disk():
             some = known[start : start + (1 << 16)]
             some[:] = random.integers(-60, 61, some.shape)
         known.flush()
-        write_vectors(VectorRows(known), stored)
+        write_vector_rows(VectorRows(known), stored)
         del known
         rows = []
         for file in (mapped, stored):

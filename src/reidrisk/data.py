@@ -19,7 +19,7 @@ from reidrisk.io.export import (
 from reidrisk.io.histories import Epochs, read_histories
 from reidrisk.io.layouts import Layout
 from reidrisk.io.linked import Linked, read_linked, read_observations
-from reidrisk.io.parquet_vectors import write_vectors
+from reidrisk.io.parquet_vectors import write_vector_rows
 from reidrisk.io.people_files import PeopleFiles, open_profiles
 from reidrisk.io.plays import plays_layout, read_plays, read_profiles, read_taxonomy
 from reidrisk.io.topic_tree import TopicTree, read_topic_tree
@@ -77,5 +77,6 @@ __all__ = [
     "write_tfrecord_profiles",
     "write_token_weights",
     "write_top_sets",
+    "write_vector_rows",
     "write_vectors",
 ]

@@ -12,7 +12,7 @@ from tests.engines.test_local import assert_same
 from tests.snapshots import refuses
 
 from reidrisk import Grid, LocalEngine, Observations, ParquetVectors, VectorRows
-from reidrisk.data import write_vectors
+from reidrisk.data import write_vector_rows
 from reidrisk.scores import InnerProduct
 
 RANDOM = np.random.default_rng(4)
@@ -37,7 +37,7 @@ def test_what_was_written_is_read_again(tmp_path, bits, slots):
     values[::7, slots - 1] = np.iinfo(values.dtype).min
     values[3, 0, 1] = np.iinfo(values.dtype).min  # a number like any other, beside others
     rows = VectorRows(values, scale=12.5)
-    write_vectors(rows, tmp_path / "some.parquet", users=np.arange(70) * 3)
+    write_vector_rows(rows, tmp_path / "some.parquet", users=np.arange(70) * 3)
     again = ParquetVectors(tmp_path / "some.parquet")
     assert (again.shape, again.grid, again.complete) == (values.shape, rows.grid, False)
     np.testing.assert_array_equal(again.block(0, 70), values)
@@ -111,17 +111,17 @@ def test_a_search_on_disk_is_that_in_memory(tmp_path, targets, first, rows):
 
 
 def test_the_fingerprint_is_that_of_rows_and_grid(tmp_path):
-    write_vectors(ROWS, tmp_path / "one.parquet")
+    write_vector_rows(ROWS, tmp_path / "one.parquet")
     one, same = (ParquetVectors(tmp_path / "one.parquet") for _ in range(2))
     assert one.fingerprint() == same.fingerprint() != one.part(1, 90).fingerprint()
-    write_vectors(VectorRows(ROWS.values, scale=2.0), tmp_path / "other.parquet")
+    write_vector_rows(VectorRows(ROWS.values, scale=2.0), tmp_path / "other.parquet")
     assert ParquetVectors(tmp_path / "other.parquet").fingerprint() != one.fingerprint()
 
 
 def test_a_file_that_changed_is_refused(tmp_path):
-    write_vectors(ROWS, tmp_path / "some.parquet")
+    write_vector_rows(ROWS, tmp_path / "some.parquet")
     rows = ParquetVectors(tmp_path / "some.parquet")
-    write_vectors(VectorRows(-ROWS.values), tmp_path / "some.parquet")
+    write_vector_rows(VectorRows(-ROWS.values), tmp_path / "some.parquet")
     with refuses("file-changed", snapshot=False):
         rows.block(0, 3)
 
@@ -154,8 +154,8 @@ def test_what_is_no_table_of_vectors_is_refused(tmp_path, monkeypatch, wrong):
 
 def test_columns_and_files_that_differ_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_vectors(ROWS, "one.parquet")
-    write_vectors(VectorRows(ROWS.values, scale=3.0), "two.parquet")
+    write_vector_rows(ROWS, "one.parquet")
+    write_vector_rows(VectorRows(ROWS.values, scale=3.0), "two.parquet")
     with refuses("columns-differ"):
         ParquetVectors(["one.parquet", "two.parquet"])
     both = {"a": pa.array([[1]], pa.list_(pa.int8())), "b": pa.array([[1]], pa.list_(pa.int16()))}
@@ -165,4 +165,4 @@ def test_columns_and_files_that_differ_are_refused(tmp_path, monkeypatch):
     with refuses("column-not-found"):
         ParquetVectors("three.parquet", "c")
     with refuses("wrong-shape"):
-        write_vectors(ROWS, "four.parquet", users=[1])
+        write_vector_rows(ROWS, "four.parquet", users=[1])

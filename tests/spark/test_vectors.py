@@ -7,7 +7,7 @@ from tests.engines.test_local import assert_same
 from tests.snapshots import refuses
 
 import reidrisk as rr
-from reidrisk.data import write_vectors
+from reidrisk.data import write_vector_rows
 from reidrisk.scores import InnerProduct
 from reidrisk.scores.inner_product import SquaredLength
 
@@ -50,7 +50,7 @@ def mapped(_spark, folder):
 
 
 def stored(_spark, folder):
-    write_vectors(rr.VectorRows(KNOWN, scale=GRID.scale), folder / "known.parquet")
+    write_vector_rows(rr.VectorRows(KNOWN, scale=GRID.scale), folder / "known.parquet")
     return rr.ParquetVectors(folder / "known.parquet")
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.protocol import View
 from reidrisk.attacks.vector_tables import cosines_of_vectors, means_of, sorted_vectors
-from reidrisk.core.products import Vectors, list_best, one_blas_thread
+from reidrisk.core.matrix_products import one_blas_thread
+from reidrisk.core.products import Vectors, list_best
 from reidrisk.learning.stacking import (
     CANDIDATES,
     Guesses,

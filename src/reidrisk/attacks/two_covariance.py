@@ -12,8 +12,8 @@ import numpy as np
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.protocol import ALL_ROWS, ONE_ROW, View, panel_of
 from reidrisk.attacks.vector_tables import check_vectors, pairs_of_panel
+from reidrisk.core.matrix_products import one_blas_thread
 from reidrisk.core.observations import Observations
-from reidrisk.core.products import one_blas_thread
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.two_covariances import FEWEST_PAIRS, Choice, Directions, Sides, choose
 from reidrisk.scores.inner_product import InnerProduct, SquaredLength

@@ -57,7 +57,7 @@ class ParquetVectors(ParquetTable):
 
     Example:
         >>> rows = rr.VectorRows(np.array([[3, -1], [0, 2]], np.int8))
-        >>> rr.data.write_vectors(rows, "vectors.parquet")
+        >>> rr.data.write_vector_rows(rows, "vectors.parquet")
         >>> again = rr.ParquetVectors("vectors.parquet")
         >>> again.users, again.slots, again.block(0, 1).tolist()
         (2, 1, [[[3, -1]]])
@@ -202,7 +202,7 @@ class ParquetVectors(ParquetTable):
         return numbers
 
 
-def write_vectors(rows: Rows, path: AnyPath, *, users: ArrayLike | None = None) -> None:
+def write_vector_rows(rows: Rows, path: AnyPath, *, users: ArrayLike | None = None) -> None:
     """Write rows of vectors as a Parquet file, block by block; `ParquetVectors` reads them.
 
     Args:
@@ -212,7 +212,7 @@ def write_vectors(rows: Rows, path: AnyPath, *, users: ArrayLike | None = None) 
 
     Example:
         >>> rows = rr.VectorRows(np.array([[3, -1], [0, 2]], np.int8))
-        >>> rr.data.write_vectors(rows, "vectors.parquet", users=["ann", "bob"])
+        >>> rr.data.write_vector_rows(rows, "vectors.parquet", users=["ann", "bob"])
         >>> rr.ParquetVectors("vectors.parquet").ids(0, 2).tolist()
         ['ann', 'bob']
     """

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import probability, whole_number
-from reidrisk.core.products import one_blas_thread
+from reidrisk.core.matrix_products import one_blas_thread
 from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Share

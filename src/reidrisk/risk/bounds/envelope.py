@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reidrisk.core.products import one_blas_thread
+from reidrisk.core.matrix_products import one_blas_thread
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
 from reidrisk.risk.bounds.fitted_laws import fitted_laws
 from reidrisk.risk.bounds.noisy_vectors import Floats, NoisyVectors
