@@ -84,10 +84,10 @@ class Cosine:
     """
 
     name: ClassVar[str] = "cosine"
-    knows: ClassVar[str] = "nothing but the two tables, and how often each item came, or vectors"
+    knows: ClassVar[str] = "nothing but the two tables: how often each item came, or their vectors"
     assumes: ClassVar[str] = (
         "Close to best if people keep the proportions in which they hold items, and items are "
-        "independent of each other."
+        "independent of each other; or if vectors differ by noise that is alike in all directions."
     )
     limits: ClassVar[str] = (
         "Ignores slots and epochs; times only if a column tells when each item came. Of items, it "
