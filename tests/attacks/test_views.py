@@ -68,8 +68,11 @@ def elsewhere(seen):
 WITH_TORCH = {"neural", "pair-network"}
 """These read rows of a panel alone, and need torch: tests/attacks/test_neural.py."""
 
+OF_VECTORS = {"nearest", "two-covariance"}
+"""These rate no tokens: tests/attacks/test_vectors.py."""
 
-@pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITH_TORCH))
+
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITH_TORCH - OF_VECTORS))
 @pytest.mark.parametrize("panel", [False, True])
 def test_attacks_ask_for_blocks_of_rows_only(name, panel):
     if not panel and "panel" in attack_named(name).needs:

@@ -17,7 +17,9 @@ def is_release(part):
 def test_parts_are_found_in_modules():
     found = plugins.parts_of(releases, is_release)
     assert sorted(found) == [
-        "cohorts", "generalised", "item-samples", "minimum-users", "randomised-response", "topics",
+        "averaged", "cohorts", "gaussian-noise", "generalised", "item-samples", "laplace-noise",
+        "microaggregated", "minimum-users", "projected", "quantised", "randomised-response",
+        "topics",
     ]  # fmt: skip
 
 

@@ -544,6 +544,19 @@ for value in (-1, -1e-300, -INF, NAN, "1", b"1", None, 1j, [1.0], {}):
     TABLE.add(
         "upper_from_mutual_information", f"bits {value!r}", "bits" + says, bits=value, users=5
     )
+for value in (-1.0, NAN, True, "1", None, [1.0]):
+    for name in ("upper_from_cone", "upper_from_gaussian_reference", "upper_from_volume"):
+        TABLE.add(name, f"mu {value!r}", "mu is a number", 2, 2, value)
+    TABLE.add("upper_from_l2_laplace", f"radius {value!r}", "radius is a number", 2, 2, value)
+    TABLE.add("upper_from_box", f"scale {value!r}", "noise_scale is a number", 2, [1.0], value)
+    TABLE.add("epsilon_of_gaussian_noise", f"distance {value!r}", "distance is", value, 1e-6)
+    for name in ("upper_from_neighbours", "upper_matching_from_neighbours"):
+        TABLE.add(name, f"scale {value!r}", "scale is a number", [1.0], value)
+for values in ([-1.0], [NAN], [], [[1.0]], ["a"], None):
+    says = "a list of numbers of at least 0"
+    TABLE.add("upper_from_box", f"widths {values!r}", says, 2, values, 1.0)
+    for name in ("upper_from_neighbours", "upper_matching_from_neighbours"):
+        TABLE.add(name, f"distances {values!r}", says, values, 1.0)
 for value in (0, -1, 1.5, 2.0, True, "3", None, NAN, INF, [3]):
     says = f" is a whole number of at least 1, got {value!r}"
     TABLE.add("upper_from_local_dp", f"users {value!r}", "users" + says, epsilon=1, users=value)
@@ -551,6 +564,11 @@ for value in (0, -1, 1.5, 2.0, True, "3", None, NAN, INF, [3]):
         "upper_from_mutual_information", f"users {value!r}", "users" + says, bits=1, users=value
     )
     TABLE.add("upper_from_k_anonymity", f"k {value!r}", "k" + says, value)
+    for name in ("upper_from_cone", "upper_from_gaussian_reference", "upper_from_volume"):
+        TABLE.add(name, f"users {value!r}", "users" + says, value, 2, 1.0)
+        TABLE.add(name, f"dimensions {value!r}", "dimensions" + says, 2, value, 1.0)
+    TABLE.add("upper_from_l2_laplace", f"users {value!r}", "users" + says, value, 2, 1.0)
+    TABLE.add("upper_from_box", f"users {value!r}", "users" + says, value, [1.0], 1.0)
     for part in ("users", "slots"):
         given = {"epsilon": 1, "users": 5, "slots": 2, part: value}
         for name in ("sharp_upper_from_local_dp", "telling_tokens"):

@@ -84,7 +84,7 @@ class Cosine:
     """
 
     name: ClassVar[str] = "cosine"
-    knows: ClassVar[str] = "nothing but the two tables: how often each item came, or their vectors"
+    knows: ClassVar[str] = "nothing but the two tables"
     assumes: ClassVar[str] = (
         "Close to best if people keep the proportions in which they hold items, and items are "
         "independent of each other; or if vectors differ by noise that is alike in all directions."

@@ -30,7 +30,7 @@ ABOUT = ThreatModel(
         "Compares all users with each other, where users times users times dimensions are at most "
         f"{MOST_PAIRS:,}; else it is left out."
     ),
-    source="Two nearest users, swapped or not: docs/concepts/noise-bounds.md.",
+    source="Two nearest users, swapped or not: proved on the page of noise bounds.",
 )
 
 
