@@ -115,7 +115,7 @@ def assert_by_definition(matches, seen, score):
 PRECISIONS = [Single, ShortByHand, AsFarOffAsAllowed]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     worlds(),
     st.sampled_from(PRECISIONS),

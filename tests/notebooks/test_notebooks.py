@@ -33,7 +33,17 @@ def test_there_are_four():
     assert set(BY_NAME) == {"own_attack", "how_much_noise", "is_my_table_safe", "embeddings"}
 
 
-@pytest.mark.parametrize("name", sorted(BY_NAME))
+LONG = {"embeddings"}
+"""Notebooks that take more than a few seconds."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [])
+        for name in sorted(BY_NAME)
+    ],
+)
 def test_a_notebook_prints_what_is_stored(name, tmp_path):
     path = BY_NAME[name]
     assert told(executed(path, tmp_path)) == told(read(path))
