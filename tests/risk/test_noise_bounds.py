@@ -141,11 +141,11 @@ CROWD_NOISE = Noise("gaussian", 0.3)
 def test_a_formula_that_promises_too_much_is_found_out(monkeypatch):
     """What a crowd says of a cone that takes noise for twice what it is."""
     names = {name: getattr(theory, name) for name in theory.__all__}
-    names["upper_from_cone"] = lambda n, d, mu: theory.upper_from_cone(n, d, mu / 2)
+    names["upper_from_cone"] = lambda n, d, mu, **how: theory.upper_from_cone(n, d, mu / 2, **how)
     monkeypatch.setattr(noise_on_vectors, "theory", SimpleNamespace(**names))
     best, error = optimum(CROWD_NOISE, CROWD, cases=800)
     found = only("noise-on-vectors", setting_of(CROWD, CROWD_NOISE))
-    assert "(cone)" in found.assumes
+    assert "(cone" in found.assumes
     assert found.estimate.high < best - 5 * error
 
 
@@ -338,9 +338,11 @@ def test_clusters_are_better_bounded_by_the_envelope():
 
 def test_which_formula_is_the_smallest():
     random = np.random.default_rng(1)
+    disc = np.sqrt(random.random((500, 1)))
     worlds = [
-        (unit(random.standard_normal((500, 32))), Noise("gaussian", 0.5), "(cone)"),
-        (unit(random.standard_normal((500, 2))), Noise("gaussian", 0.3), "(volume)"),
+        (unit(random.standard_normal((500, 32))), Noise("gaussian", 0.5), "(cone of a sphere)"),
+        (random.standard_normal((500, 32)), Noise("gaussian", 2.0), "(cone)"),
+        (unit(random.standard_normal((500, 2))) * disc, Noise("gaussian", 0.1), "(volume)"),
         (random.uniform(-1, 1, (500, 3)) * [9, 0.01, 0.01], Noise("gaussian", 1.0), "(box)"),
         (np.repeat(10 * np.eye(3), 2, axis=0), Noise("gaussian", 1.0), "(neighbours)"),
         (random.uniform(-1, 1, (500, 2)), Noise("laplace", 1.0), "(box)"),
@@ -350,6 +352,17 @@ def test_which_formula_is_the_smallest():
     ]
     for points, noise, name in worlds:
         assert name in only("noise-on-vectors", setting_of(points, noise)).assumes, (noise, name)
+
+
+def test_vectors_of_about_equal_length_are_bounded_as_on_a_sphere():
+    points = unit(np.random.default_rng(2).standard_normal((2_000, 16)))
+    for shorter in (0.0, 1e-4):  # half of the people, by so much
+        points[::2] *= 1 - shorter
+        found = only("noise-on-vectors", setting_of(points, Noise("gaussian", 0.25)))
+        expected = theory.upper_from_cone(2_000, 16, 4.0, sphere=True) + 0.4 * shorter / 2 / 0.25
+        assert "(cone of a sphere)" in found.assumes
+        assert expected - 1e-9 <= found.estimate.value < expected + 1e-7
+        assert found.estimate.value < theory.upper_from_cone(2_000, 16, 4.0)
 
 
 def test_a_function_of_noisy_vectors_is_bounded_as_they_are():

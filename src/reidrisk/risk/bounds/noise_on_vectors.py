@@ -47,6 +47,9 @@ ABOUT = ThreatModel(
 
 _Found = tuple[UpperBound, str]
 
+_OFF_THE_SPHERE = 0.4
+"""More than what a step of one standard deviation changes the chance of any region by."""
+
 
 def bound(setting: Setting) -> Bound | None:
     """The least of what formulas prove for noise of this law and these vectors."""
@@ -81,6 +84,15 @@ def _gaussian(vectors: NoisyVectors) -> Iterator[_Found]:
         f"{ball} (Gaussian reference)",
     )
     yield theory.upper_from_volume(users, dimensions, mu), f"{ball} (volume)"
+    for farthest, mean in extent.shells:
+        radius, moved = farthest / scale, max(farthest - mean, 0.0) / scale
+        sphere = theory.upper_from_cone(users, vectors.dimensions, radius, sphere=True)
+        # Each user is moved outwards to the sphere.
+        value = UpperBound((sphere.raw + _OFF_THE_SPHERE * moved) * (1 + 1e-12))
+        around = (
+            f"all vectors are about {radius:.3g} standard deviations of the noise from one point"
+        )
+        yield value, f"{around} (cone of a sphere)"
     for widths, along in ((extent.axes, "coordinates"), (extent.turned, "principal axes")):
         yield (
             theory.upper_from_box(users, widths, scale),

@@ -36,12 +36,14 @@ class _Extent:
 
     Attributes:
         radius: Of a ball that holds all centres.
+        shells: For each of some points, the distance of the farthest centre and that of a mean one.
         axes: Widths of the box along the coordinates.
         turned: Widths of the box along the principal axes of some of the centres.
         steps: Radius of a ball by the sum of distances along coordinates.
     """
 
     radius: float
+    shells: tuple[tuple[float, float], ...]
     axes: Floats
     turned: Floats
     steps: float
@@ -144,11 +146,13 @@ class NoisyVectors:
         spread = some - some.mean(axis=0)
         turn = np.linalg.eigh(spread.T @ spread)[1]
         low, high = np.full((2, self.dimensions), np.inf), np.full((2, self.dimensions), -np.inf)
-        radii, steps, largest = [0.0] * len(centres), 0.0, 0.0
+        radii, sums = np.zeros(len(centres)), np.zeros(len(centres))
+        steps, largest = 0.0, 0.0
         for _, block in self.blocks():
             for place, centre in enumerate(centres):
-                far = float(np.sqrt(((block - centre) ** 2).sum(axis=1)).max())
-                radii[place] = max(radii[place], far)
+                far = np.sqrt(((block - centre) ** 2).sum(axis=1))
+                radii[place] = max(radii[place], far.max())
+                sums[place] += far.sum()
             steps = max(steps, float(np.abs(block - middle).sum(axis=1).max()))
             largest = max(largest, float(np.abs(block).max()))
             for place, axes in enumerate((block, (block - centres[0]) @ turn)):
@@ -156,8 +160,12 @@ class NoisyVectors:
                 high[place] = np.maximum(high[place], axes.max(axis=0))
         # Outwards, by more than what rounding took away; also of axes that are not quite square.
         slack = _OUTWARD * self.dimensions * largest
-        return _Extent(min(radii) + slack, high[0] - low[0] + slack, high[1] - low[1] + slack,
-                      steps + slack)  # fmt: skip
+        shells = tuple(
+            (float(farthest + slack), float(total / self.users - slack))
+            for farthest, total in zip(radii, sums, strict=True)
+        )
+        return _Extent(float(radii.min()) + slack, shells, high[0] - low[0] + slack,
+                       high[1] - low[1] + slack, steps + slack)  # fmt: skip
 
     @cached_property
     def neighbours(self) -> Floats | None:
