@@ -8,7 +8,7 @@ import threading
 import pytest
 from tests.snapshots import refuses
 
-from reidrisk.core.files import ONLY_ME, PART, left_over, written_whole
+from reidrisk.core.files import ONLY_ME, PART, left_over, made_folder, written_whole
 
 
 def write(path, text="new", **how):
@@ -100,6 +100,12 @@ def test_a_folder_that_is_a_link_can_be_written_into(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     write(tmp_path / "link" / "a")
     assert (tmp_path / "folder" / "a").read_text() == "new"
+
+
+def test_a_folder_has_a_name_in_utf_8(tmp_path):
+    with refuses("name-not-utf-8"):
+        made_folder("no\udcffname")
+    assert made_folder(tmp_path / "ö").is_dir()
 
 
 def test_a_folder_is_no_file(tmp_path):

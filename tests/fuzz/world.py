@@ -61,6 +61,10 @@ def _tables() -> dict[str, Table]:
         return tuple((user(one), f"{20 + habit[one, 0] % 5}", f"zip {habit[one, 1] % 4}", "mf"[one % 2])
                      for one in who)  # fmt: skip
 
+    def vectors():
+        return tuple((user(one), *(f"{habit[one, epoch] + rng.random():.3f}" for epoch in range(EPOCHS)))
+                     for one in who)  # fmt: skip
+
     weights = tuple((user(one), f"{epoch + 1}", f"t{token:02}", f"{rng.randrange(1, 9)}")
                     for one in who for epoch in range(EPOCHS)
                     for token in rng.sample(range(TOKENS), 4))  # fmt: skip
@@ -85,6 +89,8 @@ def _tables() -> dict[str, Table]:
         "tree": Table(("id", "topic"), (("1", "/Arts"), ("2", "/Arts/Music"), ("5", "/Games"))),
         "buckets": Table(("topic", "bucket"), (("/Arts", "High"), ("/Games", "Standard"))),
         "taxonomy": Table(("token",), tuple((f"t{token:02}",) for token in range(TOKENS))),
+        "vectors": Table(("user", "v1", "v2", "v3"), vectors()),
+        "vectors-again": Table(("user", "v1", "v2", "v3"), vectors()),
     }  # fmt: skip
 
 
@@ -133,6 +139,12 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "taxonomy": (
         ("read", "taxonomy", "FILE"),
         ("release", "topics", "people.csv", "--taxonomy", "FILE", "-o", "ours-seen"),
+    ),
+    "vectors": (
+        ("inspect", "FILE"),
+        ("link", "FILE", "vectors-again.csv", "--user", "user", "--vectors", "v*", "-q"),
+        ("link", "vectors-again.csv", "FILE", "--vectors", "v*", "--attack", "nearest", "--json"),
+        ("release", "microaggregated", "FILE", "--k", "3", "--vectors", "v*", "-o", "ours-seen", "-q"),
     ),
 }  # fmt: skip
 """What reads a table: FILE is where the spoilt one goes."""

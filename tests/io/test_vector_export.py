@@ -5,7 +5,13 @@ import pytest
 from tests.snapshots import refuses
 
 from reidrisk import Averaged, GaussianNoise, Nearest, link
-from reidrisk.data import VectorPeople, read_vectors, synthetic_topics, write_vectors
+from reidrisk.data import (
+    VectorPeople,
+    read_vectors,
+    synthetic_topics,
+    write_observations,
+    write_vectors,
+)
 from reidrisk.releases import RandomisedResponse, observe
 
 PEOPLE = VectorPeople(np.random.default_rng(1).standard_normal((80, 5)), np.arange(80) * 3)
@@ -34,6 +40,15 @@ def test_they_are_linked(tmp_path):
     both = (tmp_path / "known.parquet", tmp_path / "anonymous.parquet")
     found = link(*both, user="user", vector="vector", attacks=(Nearest(),))
     assert found.risks[0].value == 1
+
+
+@pytest.mark.parametrize("folder", ["my.module:Name", "a b"])
+def test_folders_may_be_named_like_addresses(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    write_vectors(observe(Averaged(1), PEOPLE, seed=1), folder)
+    shoppers = synthetic_topics(users=20, topics=5, epochs=1)
+    write_observations(observe(RandomisedResponse(1.0), shoppers, seed=1), folder)
+    assert len(list((tmp_path / folder).iterdir())) > 2
 
 
 def test_what_is_no_vector_is_refused(tmp_path):

@@ -143,6 +143,13 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
     """The folder, made if it is not there."""
     folder = Path(path)
     try:
+        str(folder).encode()
+    except UnicodeEncodeError as wrong:
+        raise InvalidInput(
+            f"{ascii(str(folder))}: this name is not UTF-8, which files of tables need; choose another",
+            code="name-not-utf-8",
+        ) from wrong
+    try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise InvalidInput(

@@ -111,7 +111,7 @@ def write_observations(
     anonymous = shown.anonymous
     said, targets = note or {}, (users.some(shown.truth), anonymous)
     if shards is None:
-        place = made_folder(Path(folder))
+        place = made_folder(folder).absolute()
         everyone = users.part(0, known.users), known
         notes = _notes(known, _identity((everyone, targets), words, said))
         _write_folder(place, {manifest.WHOLE: everyone, ANONYMOUS: targets}, {}, words, said, notes)

@@ -48,7 +48,8 @@ def write_vectors(seen: Observations, folder: AnyPath, *, ids: ArrayLike | None 
             f"ids must name each of the {seen.users} known rows, in their order",
             code="length-mismatch",
         )
-    place = made_folder(Path(folder))
+    # Absolute, since pyarrow takes a name with a colon for an address.
+    place = made_folder(folder).absolute()
     with written_whole(*(place / name for name in _FILES), mode=ONLY_ME) as parts:
         _write(parts[0], seen.known, users)
         _write(parts[1], seen.anonymous, users[seen.truth])

@@ -13,6 +13,8 @@ from reidrisk.cli.app import cli
 prepare = runs
 """What a folder of cases needs besides the sound files."""
 
+VECTORS = ("vectors.csv", "--user", "user", "--vectors", "v*")
+
 ARGUMENTS = {
     "study run": ("study.toml", "-o", "ours-new"),
     "study new": ("ours.toml",),
@@ -35,6 +37,12 @@ ARGUMENTS = {
     "release generalised": ("plays.csv", "--users", "5", "--of", "item-samples samples=2", "-o", "ours-new"),
     "release minimum-users": ("plays.csv", "--users", "2", "--of", "item-samples samples=2", "-o", "ours-new"),
     "release randomised-response": ("people.csv", "--epsilon", "2", "-o", "ours-new"),
+    "release averaged": (*VECTORS, "--items", "1", "-o", "ours-new"),
+    "release gaussian-noise": (*VECTORS, "--scale", "1", "--clip", "9", "-o", "ours-new"),
+    "release laplace-noise": (*VECTORS, "--scale", "1", "--clip", "9", "-o", "ours-new"),
+    "release microaggregated": (*VECTORS, "--k", "3", "-o", "ours-new"),
+    "release projected": (*VECTORS, "--dimensions", "2", "-o", "ours-new"),
+    "release quantised": (*VECTORS, "--bits", "2", "-o", "ours-new"),
     "attack": ("ours-seen",),
     "information": ("ours-seen",),
     "attacks": ("hamming",),
