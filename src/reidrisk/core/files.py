@@ -146,7 +146,7 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
         str(folder).encode()
     except UnicodeEncodeError as wrong:
         raise InvalidInput(
-            f"{ascii(str(folder))}: this name is not UTF-8, which files of tables need; choose another",
+            f"{str(folder)!a}: this name is not UTF-8, which files of tables need; choose another",
             code="name-not-utf-8",
         ) from wrong
     try:
