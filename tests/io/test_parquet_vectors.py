@@ -67,7 +67,10 @@ def test_every_layout_holds_the_same(tmp_path, kind, gaps):
         values[4] = values[60] = None
     for number, (start, stop) in enumerate(((0, 30), (30, 30), (30, 90))):
         some = table(values[start:stop], kind)
-        parquet.write_table(some, tmp_path / f"{number}.parquet", row_group_size=13)
+        try:
+            parquet.write_table(some, tmp_path / f"{number}.parquet", row_group_size=13)
+        except pa.ArrowNotImplementedError as wrong:
+            pytest.skip(f"this pyarrow writes no such file: {wrong}")
     rows = ParquetVectors(tmp_path)
     expected = np.array(ROWS.values)
     if gaps:

@@ -222,7 +222,9 @@ def write_vector_rows(rows: Rows, path: AnyPath, *, users: ArrayLike | None = No
     names = (
         [_VECTOR] if rows.slots == 1 else [f"{_VECTOR}_{slot + 1}" for slot in range(rows.slots)]
     )
-    kind = pa.list_(pa.from_numpy_dtype(codec.dtype), codec.dimensions)
+    number = pa.from_numpy_dtype(codec.dtype)
+    # Older versions of pyarrow write no gaps among lists of one size.
+    kind = pa.list_(number, codec.dimensions) if codec.complete else pa.list_(number)
     ids = None if users is None else pa.array(np.asarray(users))
     if ids is not None and len(ids) != rows.users:
         raise InvalidInput(
@@ -239,16 +241,21 @@ def write_vector_rows(rows: Rows, path: AnyPath, *, users: ArrayLike | None = No
                 block = rows.block(start, start + BLOCK)
                 here = codec.present(block)
                 columns = [
-                    pa.FixedSizeListArray.from_arrays(
-                        pa.array(block[:, slot].ravel()),
-                        codec.dimensions,
-                        mask=None if here[:, slot].all() else pa.array(~here[:, slot]),
-                    ).cast(kind)
-                    for slot in range(rows.slots)
+                    _lists(block[:, slot], here[:, slot], kind) for slot in range(rows.slots)
                 ]
                 some = [] if ids is None else [ids.slice(start, len(block))]
                 file.write_table(pa.table([*columns, *some], schema=schema), row_group_size=GROUP)
         read_back(part, schema, rows.users, types=False)
+
+
+def _lists(vectors: NDArray[Any], here: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
+    """Vectors as lists, null where there is none."""
+    numbers = pa.array(vectors[here].ravel())
+    if pa.types.is_fixed_size_list(kind):
+        return pa.FixedSizeListArray.from_arrays(numbers, vectors.shape[1])
+    starts = np.concatenate([[0], np.cumsum(here * vectors.shape[1])])
+    gaps = np.concatenate([~here, [False]])
+    return pa.ListArray.from_arrays(pa.array(starts, pa.int32(), mask=gaps), numbers)
 
 
 @dataclass(frozen=True, slots=True)
